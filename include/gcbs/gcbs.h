@@ -1,0 +1,14 @@
+// Everything at once.
+#pragma once
+
+#include "gcbs/array.h"
+#include "gcbs/cpu.h"
+#include "gcbs/error.h"
+#include "gcbs/graph.h"
+#include "gcbs/io.h"
+#include "gcbs/matrix.h"
+#include "gcbs/observer.h"
+#include "gcbs/ordering.h"
+#include "gcbs/pipeline.h"
+#include "gcbs/similarity.h"
+#include "gcbs/version.h"
