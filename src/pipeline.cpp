@@ -4,6 +4,7 @@
 #include "gcbs/pipeline.h"
 
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -100,11 +101,28 @@ class Progress {
   StageClock clock_;
 };
 
+/// Round to nearest, denormals kept: callers may have set the processor otherwise, and new threads
+/// inherit it. Put back afterwards.
+class StandardArithmetic {
+ public:
+  StandardArithmetic() {
+    std::fegetenv(&callers_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~StandardArithmetic() { std::fesetenv(&callers_); }
+  StandardArithmetic(const StandardArithmetic&) = delete;
+  StandardArithmetic& operator=(const StandardArithmetic&) = delete;
+
+ private:
+  std::fenv_t callers_{};
+};
+
 }  // namespace
 
 OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const PipelineOptions& options,
                         Observer* observer) {
   check_shapes(x, y, options.batch_size);
+  const StandardArithmetic arithmetic;
   OrderResult result;
   result.isa = choose_isa(options.isa);
   result.threads = options.threads != 0 ? options.threads : usable_cores();
