@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
+from threadpoolctl import threadpool_limits
 
 # Words of nearly every function; they would make everything resemble everything.
 COMMON_WORDS = ENGLISH_STOP_WORDS | {
@@ -33,7 +34,8 @@ def embed_pairs(texts: list[str], codes: list[str], dim: int = 256, seed: int = 
     x, y = both[: len(texts)], both[len(texts) :]
     kept = np.flatnonzero((x.getnnz(axis=1) > 0) & (y.getnnz(axis=1) > 0))
     stacked = scipy.sparse.vstack([x[kept], y[kept]])
-    rows = TruncatedSVD(dim, n_iter=4, random_state=seed).fit_transform(stacked)
+    with threadpool_limits(1):  # small products: faster on one thread, and the same sums on any machine size
+        rows = TruncatedSVD(dim, n_iter=4, random_state=seed).fit_transform(stacked)
     norms = np.linalg.norm(rows, axis=1)
     nonzero = (norms > 1e-6).reshape(2, -1).all(axis=0)
     unit = (rows / np.maximum(norms, 1e-6)[:, None]).astype(np.float32).reshape(2, len(kept), -1)

@@ -28,7 +28,8 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=Path("docs/order.png"))
     parser.add_argument("-k", "--batch-size", type=int, default=64)
     options = parser.parse_args()
-    missing = [name for name in ("order.npy", "edges.npy", "report.json") if not (options.input / name).exists()]
+    needed = ("order.npy", "edges.npy", "report.json")
+    missing = [name for name in needed if not (options.input / name).exists()]
     if missing:
         sys.exit(f"picture: {options.input} has no {' and no '.join(missing)}.\nRun `make demo` first.")
     order, edges = np.load(options.input / "order.npy"), np.load(options.input / "edges.npy")
