@@ -1,4 +1,5 @@
-# cmake --install: headers, library, program, and a package so that find_package(gcbs) gives gcbs::gcbs.
+# cmake --install of the library: headers, archive, and a package so that find_package(gcbs) gives gcbs::gcbs.
+# The program installs itself (cli/CMakeLists.txt).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(GCBS_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/gcbs)
@@ -6,9 +7,6 @@ set(GCBS_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/gcbs)
 install(TARGETS gcbs EXPORT gcbsTargets)
 install(DIRECTORY include/gcbs DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_BINARY_DIR}/generated/gcbs/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gcbs)
-if(TARGET gcbs_program)
-  install(TARGETS gcbs_program)
-endif()
 
 configure_package_config_file(cmake/gcbsConfig.cmake.in ${PROJECT_BINARY_DIR}/gcbsConfig.cmake
                               INSTALL_DESTINATION ${GCBS_PACKAGE_DIR})
