@@ -48,4 +48,4 @@ def test_no_weak_symbols(optimisation, tmp_path):
             kind, name = line[17:18], line[19:]
             if kind in "WwVvu" and name not in HARMLESS:
                 weak.append(f"{file}: {kind} {name}")
-    assert weak == []
+    assert not weak, "\n".join(weak)
