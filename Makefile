@@ -1,13 +1,12 @@
 # The front door. Each target installs what it needs, builds, runs; `make help` lists them.
 JOBS ?= $(shell nproc)
-FUZZ_SECONDS ?= 60
 PYTHON := .venv/bin/python
 CXX_FILES = git ls-files -co --exclude-standard '*.cpp' '*.h'
 SHELL_FILES = .ci/run $(wildcard tools/*.sh)
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: help build demo test sanitize fuzz lint format bench bench-large test-aarch64 clean
+.PHONY: help build demo test sanitize fuzz lint format bench bench-large bench-programs test-aarch64 clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,9 +28,9 @@ sanitize: packages-build packages-test build/asan/build.ninja build/tsan/build.n
 	cmake --build build/tsan -j $(JOBS)
 	ctest --preset tsan
 
-fuzz: packages-build packages-test build/fuzz/build.ninja ## Fuzz each file parser for FUZZ_SECONDS (60)
-	cmake --build build/fuzz -j $(JOBS)
-	tools/fuzz.sh $(FUZZ_SECONDS)
+fuzz: packages-build packages-test build/fuzz/build.ninja ## Fuzz each file parser for 60 s
+	cmake --build build/fuzz -j $(JOBS) --target fuzz_npy fuzz_safetensors
+	ctest --test-dir build/fuzz -R '^fuzz_' -j $(JOBS) --no-tests=error --output-on-failure
 
 lint: packages-build packages-test packages-lint build/dev/build.ninja .venv/lint.stamp ## Check formatting, clang-tidy, ruff, shell
 	$(CXX_FILES) | xargs clang-format-14 --dry-run -Werror
@@ -44,15 +43,16 @@ format: packages-lint .venv/lint.stamp ## Format all C++ and Python
 	$(CXX_FILES) | xargs clang-format-14 -i
 	.venv/bin/ruff format .
 
-bench: build packages-bench .venv/bench.stamp ## Measure kernels and pipeline against their peers
-	cmake --preset bench
-	cmake --build build/bench -j $(JOBS)
+bench: bench-programs ## Measure kernels and pipeline against their peers
 	$(PYTHON) bench/run.py
+	$(PYTHON) tools/render_benchmarks.py
 
-bench-large: build packages-bench .venv/bench.stamp ## Measure the largest sizes, without peers (hours)
-	cmake --preset bench
-	cmake --build build/bench -j $(JOBS)
+bench-large: bench-programs ## Measure the largest sizes, without peers (hours)
 	$(PYTHON) bench/run.py --large
+	$(PYTHON) tools/render_benchmarks.py
+
+bench-programs: build packages-bench build/bench/build.ninja .venv/bench.stamp
+	cmake --build build/bench -j $(JOBS)
 
 test-aarch64: build packages-test packages-aarch64 build/aarch64/build.ninja .venv/test.stamp ## Cross-build, test under qemu, compare bytes
 	cmake --build build/aarch64 -j $(JOBS)
