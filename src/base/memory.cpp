@@ -20,9 +20,7 @@ void MemoryMeter::add(std::size_t bytes) noexcept {
   }
 }
 
-void MemoryMeter::remove(std::size_t bytes) noexcept {
-  held_.fetch_sub(bytes, std::memory_order_relaxed);
-}
+void MemoryMeter::remove(std::size_t bytes) noexcept { held_.fetch_sub(bytes, std::memory_order_relaxed); }
 
 namespace detail {
 namespace {

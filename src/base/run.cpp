@@ -58,8 +58,7 @@ void parallel_for(const RunContext& run, std::size_t count, std::size_t grain,
                   const std::function<void(std::size_t, std::size_t, unsigned)>& body, Report report) {
   Shared shared{run, count, std::max<std::size_t>(grain, 1), body, report};
   const std::size_t pieces = (count + shared.grain - 1) / shared.grain;
-  const auto workers = static_cast<unsigned>(
-      std::clamp<std::size_t>(pieces, 1, std::max(run.threads, 1u)));
+  const auto workers = static_cast<unsigned>(std::clamp<std::size_t>(pieces, 1, std::max(run.threads, 1u)));
   {
     std::vector<std::jthread> crew;
     crew.reserve(workers);

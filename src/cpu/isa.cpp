@@ -70,8 +70,8 @@ Features detect() {
   found.avx2 = (state & kAvxState) == kAvxState && bit(b, 5) && fma && f16c && bmi;
   const bool avx512 = bit(b, 16) && bit(b, 17) && bit(b, 30) && bit(b, 31);
   found.avx512_vnni = found.avx2 && (state & kAvx512State) == kAvx512State && avx512 && bit(c, 11);
-  found.amx_int8 = found.avx512_vnni && (state & kAmxState) == kAmxState && bit(d, 24) && bit(d, 25) &&
-                   amx_works();
+  found.amx_int8 =
+      found.avx512_vnni && (state & kAmxState) == kAmxState && bit(d, 24) && bit(d, 25) && amx_works();
   return found;
 }
 
@@ -141,8 +141,7 @@ Isa choose_isa(std::optional<Isa> wanted) {
   }
   for (const Isa isa : available)
     if (isa == *wanted) return isa;
-  throw Error(ErrorKind::unsupported,
-              "instruction set " + std::string(name_of(*wanted)) + " cannot run here",
+  throw Error(ErrorKind::unsupported, "instruction set " + std::string(name_of(*wanted)) + " cannot run here",
               "this machine and build offer " + listed(available), "choose one of those, or none");
 }
 
