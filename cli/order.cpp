@@ -36,7 +36,9 @@ fs::path file_of(const std::string& input) {
 bool is_same_file(const fs::path& a, const fs::path& b) {
   std::error_code error;
   if (fs::equivalent(a, b, error) && !error) return true;
-  return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error) && !error;
+  // One of them is not there yet: compare where they would be.
+  return fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error) &&
+         !error;
 }
 
 void check_output(const std::string& output, const OrderRequest& request) {

@@ -75,6 +75,10 @@ Details details_of(const StageProgress& now) {
   return text;
 }
 
+std::string_view trimmed(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(' '), text.size()));
+}
+
 std::string joined(std::initializer_list<std::string_view> parts, std::string_view separator) {
   std::string text;
   for (const std::string_view part : parts)
@@ -92,15 +96,13 @@ std::string status_line(const StageProgress& now, unsigned width) {
   // The widest that fits; what is missed least goes first.
   std::string line = joined({stage, bar, text.percent, text.rate, text.left}, "  ");
   if (line.size() > width) line = joined({stage, text.percent, text.rate, text.left}, "  ");
-  if (line.size() > width) line = joined({stage, text.percent, text.left}, "  ");
+  if (line.size() > width) line = joined({now.stage, trimmed(text.percent), text.left}, "  ");
   return line;
 }
 
 std::string log_line(const StageProgress& now) {
   const Details text = details_of(now);
-  const std::string details = joined({text.percent, text.rate, text.left}, ", ");
-  return joined(
-      {"gcbs:", now.stage, details.substr(std::min(details.find_first_not_of(' '), details.size()))}, " ");
+  return joined({"gcbs:", now.stage, joined({trimmed(text.percent), text.rate, text.left}, ", ")}, " ");
 }
 
 Progress::Progress(Terminal& terminal, bool quiet) : terminal_(terminal) {

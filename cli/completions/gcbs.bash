@@ -29,7 +29,8 @@ _gcbs() {
             # Folders, and the files that hold embeddings.
             local IFS=$'\n'
             compopt -o filenames 2>/dev/null
-            COMPREPLY=($(compgen -d -- "$cur") $(compgen -f -X '!*.@(npy|safetensors)' -- "$cur"))
+            COMPREPLY=($(compgen -d -- "$cur") $(compgen -f -X '!*.npy' -- "$cur")
+                $(compgen -f -X '!*.safetensors' -- "$cur"))
             ;;
         info) COMPREPLY=($(compgen -W '--json -h --help --version' -- "$cur")) ;;
         completion) COMPREPLY=($(compgen -W 'bash zsh -h --help --version' -- "$cur")) ;;
