@@ -14,6 +14,7 @@ namespace detail {
 /// Throws Error(resource) when the memory cannot be had. `meter` may be null.
 void* allocate(std::size_t bytes, MemoryMeter* meter);
 void release(void* data, std::size_t bytes, MemoryMeter* meter) noexcept;
+void leave_meter(std::size_t bytes, MemoryMeter* meter) noexcept;
 }  // namespace detail
 
 template <class T>
@@ -38,6 +39,12 @@ class Array {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(meter_, other.meter_);
+  }
+
+  /// No longer counted: for arrays that outlive the meter.
+  void leave_meter() noexcept {
+    detail::leave_meter(size_ * sizeof(T), meter_);
+    meter_ = nullptr;
   }
 
   T* data() noexcept { return data_; }

@@ -21,14 +21,26 @@ struct FileMatrix {
 };
 
 /// Opens `file.npy` or `file.safetensors:tensor` (the name may be left out where the file has one
-/// tensor). Throws Error(input) that says what is wrong with the file.
+/// 2-D tensor). Throws Error(input) that says what is wrong with the file.
 FileMatrix open_matrix(const std::string& path);
 
+/// The path of the mapped file that `address` lies in, or null. A file that shrinks while it is mapped
+/// raises SIGBUS at the address that is gone: a handler learns here which file it was. Async-signal-safe;
+/// knows the first 64 files mapped at a time. The text lives as long as the map.
+const char* mapped_file_at(const void* address) noexcept;
+inline bool mapped_file_contains(const void* address) noexcept { return mapped_file_at(address) != nullptr; }
+
+/// Throws Error(resource) where `path` could not be written now: no such folder, a folder or file that
+/// is read-only, a name that is a folder or a device. Ask before long work. Leaves nothing behind.
+void check_writable(const std::filesystem::path& path);
+
 /// Writes an int64 vector (an order, new position -> old row) as .npy: to a temporary file in the
-/// same folder, synced, then renamed. On failure nothing is left behind.
+/// same folder, synced, then renamed. Throws Error(resource); on failure nothing is left behind and
+/// a file that was there stays as it was.
 void write_npy(const std::filesystem::path& path, std::span<const std::int64_t> values);
 
-/// Makes int32 pairs, rows x 2, of a CSR graph (row, column), the same way.
+/// Writes the edges of a CSR graph as int32 pairs (row, column), E x 2, the same way. offsets has
+/// rows + 1 entries and ends with columns.size(); at most 2^31 - 1 rows.
 void write_npy_edges(const std::filesystem::path& path, std::span<const std::uint64_t> offsets,
                      std::span<const std::uint32_t> columns);
 

@@ -51,6 +51,10 @@ void* allocate(std::size_t bytes, MemoryMeter* meter) {
 void release(void* data, std::size_t bytes, MemoryMeter* meter) noexcept {
   if (data == nullptr) return;
   std::free(data);
+  leave_meter(bytes, meter);
+}
+
+void leave_meter(std::size_t bytes, MemoryMeter* meter) noexcept {
   if (meter != nullptr) meter->remove(bytes);
 }
 

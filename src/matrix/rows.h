@@ -13,8 +13,9 @@ namespace gcbs {
 /// normalised, the input row converted to float32). Holds O(rows) memory, not a copy of the matrix.
 class Rows {
  public:
-  /// Checks every value and row once, in parallel. Throws Error(input) that names the first bad row:
-  /// NaN, Inf, zero norm, or (with `normalised`) a norm more than 1e-3 away from 1.
+  /// Checks every value and row once, in parallel; reports progress in rows. Throws Error(input) that
+  /// names the first bad row, the same for any number of threads: NaN, Inf, zero norm, or (with
+  /// `normalised`) a norm more than 1e-3 away from 1, a value beyond float32.
   Rows(const MatrixView& matrix, bool normalised, const RunContext& run);
 
   std::size_t count() const noexcept { return matrix_.rows; }
@@ -27,8 +28,7 @@ class Rows {
  private:
   MatrixView matrix_;
   bool normalised_;
-  Array<double> norms_;  ///< of the scaled row; empty when normalised
-  Array<short> shifts_;  ///< power of two a row is scaled by first; empty when none needs it
+  Array<double> norms_;  ///< negative: the norm of the row scaled by a power of two; empty when normalised
 };
 
 }  // namespace gcbs

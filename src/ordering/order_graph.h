@@ -7,7 +7,11 @@
 
 namespace gcbs {
 
-/// Orders the vertices of `graph` (for methods that read none, only its vertex count is used).
+/// Orders the vertices of `graph` (for methods that read none, only its vertex count is used) on
+/// run.threads threads. Checked to be a permutation.
 Order order_graph(const Graph& graph, const OrderingOptions& options, const RunContext& run);
+
+/// The most that order_graph allocates at once, the order included, in bytes.
+std::uint64_t order_graph_bytes(std::size_t vertices) noexcept;
 
 }  // namespace gcbs

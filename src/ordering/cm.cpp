@@ -1,0 +1,127 @@
+// Cuthill-McKee: breadth first, each vertex's new neighbours by ascending (degree, index).
+//
+// Ensures: a permutation. A component's vertices stand together; it starts at its vertex of least
+// (degree, index), and components come in the order of these. Deterministic, ties to the lower index.
+// Cost: O(E + N log D) time, D the largest number of vertices that one vertex is the first to see;
+// 13 N bytes beside the order, 20 N while the degrees are counted. Serial after the degrees.
+//
+// The order is its own queue: behind `head` are vertices whose lists have been scanned, up to `tail`
+// those that were seen. No merge of the two lists of a vertex is needed, a bit a vertex tells what is
+// new. New neighbours are written as ranks (their position by (degree, index)), sorted as plain
+// integers, then turned into vertices; what was seen before is never sorted, so that a hub costs its
+// degree once. Nothing is scanned once every vertex has been seen, which in a random graph of degree
+// 512 is after a thousandth of the edges or so.
+//
+// E. Cuthill, J. McKee: Reducing the bandwidth of sparse symmetric matrices. ACM 1969.
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "ordering/degree_ranks.h"
+#include "ordering/orders.h"
+#include "ordering/pace.h"
+
+namespace gcbs {
+
+namespace {
+
+/// How far ahead of the scan its queue's offsets and first list entries are prefetched.
+constexpr std::size_t kPrefetchOffsets = 8, kPrefetchLists = 2;
+
+void prefetch_list(const Edges& edges, Vertex v) noexcept {
+  const Vertex* const list = edges.columns.data() + edges.offsets[v];
+  __builtin_prefetch(list);
+  __builtin_prefetch(list + 16);
+}
+
+class Walk {
+ public:
+  Walk(const Graph& graph, const OrderingOptions& options, const RunContext& run)
+      : graph_(graph),
+        ranks_(rank_by_degree(graph, options, run)),
+        seen_((graph.vertices() + 63) / 64, std::uint64_t{0}, run.meter),
+        pace_(run, graph.vertices()) {
+    order_.resize(graph.vertices());
+  }
+
+  MeasuredOrder walk() {
+    while (tail_ < order_.size()) {
+      if (head_ == tail_) start_component();
+      prefetch_ahead();
+      const Vertex v = order_[head_++];
+      const std::size_t first = tail_;
+      see_new(graph_.out.row(v));
+      see_new(graph_.in.row(v));
+      settle(first);
+    }
+    return {{std::move(order_)}, work_};
+  }
+
+ private:
+  bool is_seen(Vertex v) const noexcept { return (seen_[v / 64] >> (v % 64) & 1) != 0; }
+  void mark_seen(Vertex v) noexcept { seen_[v / 64] |= std::uint64_t{1} << (v % 64); }
+
+  /// The first of the unseen vertices by rank. Ranks only grow: O(N) over the whole walk.
+  void start_component() {
+    while (is_seen(ranks_.vertex_at[next_start_])) ++next_start_;
+    const Vertex start = ranks_.vertex_at[next_start_];
+    mark_seen(start);
+    order_[tail_++] = start;
+  }
+
+  void prefetch_ahead() const noexcept {
+    if (head_ + kPrefetchOffsets < tail_) {
+      const Vertex far = order_[head_ + kPrefetchOffsets];
+      __builtin_prefetch(graph_.out.offsets.data() + far);
+      __builtin_prefetch(graph_.in.offsets.data() + far);
+    }
+    if (head_ + kPrefetchLists < tail_) {
+      const Vertex near = order_[head_ + kPrefetchLists];
+      prefetch_list(graph_.out, near);
+      prefetch_list(graph_.in, near);
+    }
+  }
+
+  /// Appends the ranks of the vertices not seen before. The branch is taken once a vertex in all.
+  void see_new(std::span<const Vertex> neighbours) noexcept {
+    std::size_t tail = tail_;
+    for (const Vertex u : neighbours) {
+      if (is_seen(u)) continue;
+      mark_seen(u);
+      order_[tail++] = ranks_.rank_of[u];
+    }
+    tail_ = tail;
+    work_.edges_scanned += neighbours.size();
+    steps_ += neighbours.size();
+  }
+
+  /// Ranks from `first` on -> vertices by rank.
+  void settle(std::size_t first) {
+    EdgeIndex comparisons = 0;
+    const auto begin = order_.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = order_.begin() + static_cast<std::ptrdiff_t>(tail_);
+    std::sort(begin, end, [&comparisons](Vertex a, Vertex b) {
+      ++comparisons;
+      return a < b;
+    });
+    for (auto entry = begin; entry != end; ++entry) *entry = ranks_.vertex_at[*entry];
+    work_.comparisons += comparisons;
+    pace_.take(std::exchange(steps_, 0) + comparisons + 1, tail_);
+  }
+
+  const Graph& graph_;
+  DegreeRanks ranks_;
+  Array<std::uint64_t> seen_;
+  std::vector<Vertex> order_;
+  std::size_t head_ = 0, tail_ = 0, next_start_ = 0, steps_ = 0;
+  OrderingWork work_;
+  Pace pace_;
+};
+
+}  // namespace
+
+MeasuredOrder order_cm(const Graph& graph, const OrderingOptions& options, const RunContext& run) {
+  return Walk(graph, options, run).walk();
+}
+
+}  // namespace gcbs

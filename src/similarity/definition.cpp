@@ -1,0 +1,98 @@
+// A product of two float32 values is exact in float64, so only the additions round, and their order
+// is fixed. One sum is a chain of d dependent additions; four pairs are summed side by side to keep
+// the adder busy. Each sum keeps its own order, hence its bits.
+#include "similarity/definition.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+
+namespace gcbs {
+namespace {
+constexpr std::size_t kSideBySide = 4;
+constexpr std::size_t kKnownPairs = 1 << 14;
+constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+
+std::vector<std::uint32_t> classes_of(const Rows& rows, const RunContext& run) {
+  const std::size_t bytes = rows.dim() * sizeof(float);
+  std::vector<std::uint64_t> hashes(rows.count());
+  parallel_for(run, rows.count(), 256, [&](std::size_t begin, std::size_t end, unsigned) {
+    std::vector<float> row(rows.dim());
+    for (std::size_t i = begin; i < end; ++i) {
+      rows.read(i, row.data());
+      std::uint64_t hash = 0xCBF29CE484222325u;
+      for (const float value : row) {
+        std::uint32_t bits;
+        std::memcpy(&bits, &value, sizeof bits);
+        hash = (hash ^ bits) * 0x100000001B3u;
+        hash ^= hash >> 29;
+      }
+      hashes[i] = hash;
+    }
+  });
+  std::vector<std::uint32_t> classes(rows.count());
+  std::unordered_map<std::uint64_t, std::uint32_t> first;
+  std::vector<float> a(rows.dim()), b(rows.dim());
+  for (std::size_t i = 0; i < rows.count(); ++i) {
+    const auto [found, fresh] = first.try_emplace(hashes[i], static_cast<std::uint32_t>(i));
+    classes[i] = static_cast<std::uint32_t>(i);
+    if (fresh) continue;
+    rows.read(i, a.data());
+    rows.read(found->second, b.data());
+    if (std::memcmp(a.data(), b.data(), bytes) == 0) classes[i] = found->second;
+  }
+  return classes;
+}
+}  // namespace
+
+RowClasses::RowClasses(const Rows& x, const Rows& y, const RunContext& run)
+    : x_(classes_of(x, run)), y_(classes_of(y, run)) {}
+
+double similarity(const float* x, const float* y, std::size_t dim) noexcept {
+  double sum = 0;
+  for (std::size_t k = 0; k < dim; ++k) sum += static_cast<double>(x[k]) * static_cast<double>(y[k]);
+  return sum;
+}
+
+Definition::Definition(const Rows& x, const Rows& y, const RowClasses* classes)
+    : x_(&x), y_(&y), classes_(classes), x_row_(x.dim()), y_rows_(kSideBySide * y.dim()),
+      known_(classes != nullptr ? kKnownPairs : 0, Known{kNobody, kNobody, 0}) {}
+
+void Definition::evaluate(std::span<const FinePair> pairs, std::span<double> values) {
+  if (classes_ == nullptr) return sum(pairs, values);
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const std::uint32_t x = classes_->of_x(pairs[p].row), y = classes_->of_y(pairs[p].col);
+    Known& known = known_[(x * 0x9E3779B1u ^ y * 0x85EBCA77u) >> 7 & (kKnownPairs - 1)];
+    if (known.x != x || known.y != y) {
+      known = {x, y, 0};
+      sum(pairs.subspan(p, 1), {&known.value, 1});
+    }
+    values[p] = known.value;
+  }
+}
+
+void Definition::sum(std::span<const FinePair> pairs, std::span<double> values) {
+  const std::size_t dim = x_->dim();
+  std::size_t p = 0;
+  while (p < pairs.size()) {
+    const std::uint32_t row = pairs[p].row;
+    x_->read(row, x_row_.data());
+    while (p < pairs.size() && pairs[p].row == row) {
+      std::size_t together = 0;
+      while (together < kSideBySide && p + together < pairs.size() && pairs[p + together].row == row) {
+        y_->read(pairs[p + together].col, y_rows_.data() + together * dim);
+        ++together;
+      }
+      // Unused buffers hold older rows: summed and ignored.
+      double sums[kSideBySide] = {};
+      const float* y = y_rows_.data();
+      for (std::size_t k = 0; k < dim; ++k)
+        for (std::size_t s = 0; s < kSideBySide; ++s)
+          sums[s] += static_cast<double>(x_row_[k]) * static_cast<double>(y[s * dim + k]);
+      std::copy_n(sums, together, values.begin() + static_cast<std::ptrdiff_t>(p));
+      p += together;
+    }
+  }
+}
+
+}  // namespace gcbs

@@ -1,0 +1,111 @@
+// Operands, threshold, join: the order of things.
+//
+// exact: a sample says where the threshold lies; one join at the lower end of that band keeps the
+// pairs above the band and lists those inside it; selection ranks the listed ones exactly. Where the
+// sample misled (rare), the join is run again with a wider band; where equal values crowd the band,
+// find_crowded_threshold takes over.
+#include "similarity/find_edges.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "gcbs/error.h"
+#include "similarity/crowded.h"
+#include "similarity/definition.h"
+#include "similarity/join.h"
+#include "similarity/sample.h"
+#include "similarity/select.h"
+#include "similarity/shortcut.h"
+
+namespace gcbs {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kBandDeviations = 4.5, kIntervalDeviations = 1.96, kMostDeviations = 150;
+
+/// A join and what it left to decide, decided.
+struct Joined {
+  JoinResult join;
+  std::vector<FinePair> survivors;
+  Threshold threshold;
+};
+
+Joined join_above(const JoinInput& input, Threshold threshold, const RunContext& run) {
+  Joined joined{join_rows(input, {threshold.value, threshold.value}, ~std::uint64_t{0}, run), {}, threshold};
+  for (const Undecided& pair : joined.join.undecided) joined.survivors.push_back({pair.row, pair.col});
+  return joined;
+}
+
+/// The operands live here: they are gone before the edges are put together.
+Joined join_all(const Rows& x, const Rows& y, double quantile, const SimilarityOptions& options,
+                const Kernel& kernel, const RunContext& run, const StageMark& begin_stage) {
+  begin_stage("prepare");
+  const FinePrepared fine = prepare_fine(x, y, run);
+
+  begin_stage("threshold");
+  const bool paper = options.threshold == ThresholdMode::paper;
+  const TailSample sample = sample_tail(fine, quantile, kernel, options.seed, run);
+  const auto band_at = [&](double deviations) {
+    if (deviations > kMostDeviations) return Band{-kInfinity, kInfinity};
+    return paper ? sample_chunk_median(fine, quantile, kernel, deviations, options.seed, run)
+                 : sample.interval(deviations);
+  };
+  Band band = options.threshold == ThresholdMode::estimate ? sample.interval(kIntervalDeviations)
+                                                           : band_at(kBandDeviations);
+
+  begin_stage("prepare");
+  const std::optional<Head> head = choose_head(fine, sample, options.shortcut, kernel, run);
+  const CoarsePrepared coarse = prepare_coarse(fine, head ? &*head : nullptr, kernel, run);
+  JoinInput input{x, y, fine, coarse, kernel};
+
+  begin_stage("join");
+  if (options.threshold == ThresholdMode::estimate) {
+    const double value = sample.estimate();
+    return join_above(input, {options.threshold, value, std::min(band.low, value), std::max(band.high, value)},
+                      run);
+  }
+  const auto wanted = static_cast<std::uint64_t>((1 - quantile) * static_cast<double>(x.count()) *
+                                                 static_cast<double>(y.count()));
+  const std::uint64_t limit = std::max<std::uint64_t>(std::uint64_t{1} << 22, wanted / 2);
+  for (double deviations = kBandDeviations;; deviations *= 4, band = band_at(deviations)) {
+    JoinResult join = join_rows(input, band, limit, run);
+    if (join.overflow) {
+      join = {};
+      const RowClasses classes(x, y, run);
+      input.classes = &classes;
+      const double value = find_crowded_threshold(input, options.threshold, quantile, run);
+      return join_above(input, {options.threshold, value, value, value}, run);
+    }
+    std::optional<Selection> selection = paper ? select_paper(input, join, band, quantile, run)
+                                               : select_exact(input, join, band, quantile, run);
+    if (selection) {
+      const double t = selection->threshold;
+      return {std::move(join), std::move(selection->survivors), {options.threshold, t, t, t}};
+    }
+    if (deviations > kMostDeviations)
+      throw Error(ErrorKind::internal, "the threshold could not be found", "no band held it");
+  }
+}
+
+}  // namespace
+
+const Kernel& kernel_for(Isa isa) {
+  switch (isa) {
+#if defined(__x86_64__)
+    case Isa::amx_int8: return kAmxInt8Kernel;
+    case Isa::avx512_vnni: return kAvx512VnniKernel;
+    case Isa::avx2: return kAvx2Kernel;
+#endif
+    default: return kScalarKernel;
+  }
+}
+
+FoundEdges find_edges(const Rows& x, const Rows& y, double quantile, const SimilarityOptions& options,
+                      const Kernel& kernel, const RunContext& run, const StageMark& begin_stage) {
+  Joined joined = join_all(x, y, quantile, options, kernel, run, begin_stage);
+  joined.join.undecided = {};
+  return {assemble_edges(std::move(joined.join), joined.survivors, x.count(), options.keep_diagonal, run),
+          joined.threshold};
+}
+
+}  // namespace gcbs

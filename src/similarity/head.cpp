@@ -1,0 +1,211 @@
+// Finding the head.
+//
+// Any nearly orthonormal basis is correct: what it leaves out goes into the tail norms, how far it
+// is from orthonormal into `defect`. A good one needs no precision either, so the matrix products of
+// the subspace iteration run on int16 rows through the kernel's own exact leaf operation.
+// Cost: three rounds of (sample x count) + (dim x count) int16 dot products, and count^2 x dim
+// float32 operations to orthogonalise.
+#include "similarity/head.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/random.h"
+
+namespace gcbs {
+namespace {
+
+constexpr std::size_t kLanes = 16, kSampleRows = 1024, kRounds = 3;
+
+/// Rows of int16 for the leaf operation, each with a scale of its own.
+struct IntRows {
+  std::size_t count, stride;
+  Array<std::int16_t> values;
+  std::vector<double> scale;
+
+  IntRows(std::size_t rows, std::size_t dim)
+      : count(rows), stride((dim + 31) / 32 * 32), values(rows * stride, std::int16_t{0}), scale(rows, 1.0) {}
+
+  /// The largest factor that keeps values within int16 and lane norms below 2^15.5.
+  template <class Row>
+  static double fitting_factor(const Row* row, std::size_t dim) {
+    double lanes[kLanes] = {}, largest = 0;
+    for (std::size_t k = 0; k < dim; ++k) {
+      const auto value = static_cast<double>(row[k]);
+      lanes[k / 2 % kLanes] += value * value;
+      largest = std::max(largest, std::abs(value));
+    }
+    const double lane = std::sqrt(*std::max_element(lanes, lanes + kLanes));
+    if (!(lane > 0)) return 1;
+    return std::min(46000 / lane, 32000 / largest);
+  }
+
+  template <class Row>
+  void set(std::size_t r, const Row* row, std::size_t dim, double factor) {
+    std::int16_t* out = values.data() + r * stride;
+    for (std::size_t k = 0; k < dim; ++k)
+      out[k] = static_cast<std::int16_t>(std::lrint(static_cast<double>(row[k]) * factor));
+    scale[r] = 1 / factor;
+  }
+};
+
+/// out[a * b.count + b] = the exact integer product of row a and row b.
+std::vector<double> products(const IntRows& a, const IntRows& b, const Kernel& kernel, const RunContext& run) {
+  std::vector<double> out(a.count * b.count);
+  parallel_for(run, a.count, 16, [&](std::size_t begin, std::size_t end, unsigned) {
+    std::vector<FinePair> pairs;
+    for (std::size_t r = begin; r < end; ++r)
+      for (std::size_t c = 0; c < b.count; ++c)
+        pairs.push_back({static_cast<std::uint32_t>(r), static_cast<std::uint32_t>(c)});
+    std::vector<std::int64_t> sums(pairs.size());
+    kernel.fine({a.values.data(), b.values.data(), a.stride, pairs.data(), pairs.size(), sums.data()});
+    for (std::size_t p = 0; p < pairs.size(); ++p)
+      out[pairs[p].row * b.count + pairs[p].col] =
+          static_cast<double>(sums[p]) * a.scale[pairs[p].row] * b.scale[pairs[p].col];
+  });
+  return out;
+}
+
+float dot(const float* a, const float* b, std::size_t dim) {
+  float lanes[16] = {};
+  for (std::size_t k = 0; k < dim; k += 16)
+    for (std::size_t l = 0; l < 16; ++l) lanes[l] += a[k + l] * b[k + l];
+  float sum = 0;
+  for (const float lane : lanes) sum += lane;
+  return sum;
+}
+
+/// Gram-Schmidt, twice for each row; a row that vanishes is replaced by a random one.
+void orthonormalise(Directions& d, Random& random) {
+  for (std::size_t p = 0; p < d.count; ++p) {
+    float* row = d.values.data() + p * d.stride;
+    for (int attempt = 0; attempt < 8; ++attempt) {
+      const float before = std::sqrt(dot(row, row, d.stride));
+      for (int pass = 0; pass < 2; ++pass)
+        for (std::size_t q = 0; q < p; ++q) {
+          const float share = dot(row, d.row(q), d.stride);
+          for (std::size_t k = 0; k < d.stride; ++k) row[k] -= share * d.row(q)[k];
+        }
+      const float norm = std::sqrt(dot(row, row, d.stride));
+      if (norm > 1e-4f * before && norm > 1e-30f) {
+        for (std::size_t k = 0; k < d.stride; ++k) row[k] /= norm;
+        break;
+      }
+      for (std::size_t k = 0; k < d.stride; ++k) row[k] = static_cast<float>(random.below(2001)) - 1000.0f;
+    }
+  }
+}
+
+}  // namespace
+
+Head::Head(std::size_t depth, std::size_t stride, Array<std::int16_t> basis, double scale, double defect)
+    : depth_(depth), stride_(stride), basis_(std::move(basis)), scale_(scale), defect_(defect) {}
+
+void Head::project(const FineOperand& side, std::size_t begin, std::size_t end, const Kernel& kernel,
+                   Buffers& buffers, float* out) const {
+  buffers.pairs.clear();
+  for (std::size_t i = begin; i < end; ++i)
+    for (std::size_t p = 0; p < depth_; ++p)
+      buffers.pairs.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(p)});
+  buffers.products.resize(buffers.pairs.size());
+  kernel.fine({side.values.data(), basis_.data(), stride_, buffers.pairs.data(), buffers.pairs.size(),
+               buffers.products.data()});
+  const double scale = side.scale * scale_;
+  for (std::size_t k = 0; k < buffers.products.size(); ++k)
+    out[k] = static_cast<float>(scale * static_cast<double>(buffers.products[k]));
+}
+
+Directions leading_directions(const FinePrepared& fine, std::size_t count, const Kernel& kernel,
+                              const RunContext& run) {
+  const std::size_t dim = fine.depth;
+  const std::size_t from_x = std::min(fine.x.count, kSampleRows), from_y = std::min(fine.y.count, kSampleRows);
+  const std::size_t sampled = from_x + from_y;
+  // The sample as int16 rows, and transposed. Sides have scales of their own; bring them to one.
+  IntRows rows(sampled, dim), columns(dim, sampled);
+  std::vector<float> values(sampled * dim);
+  for (std::size_t s = 0; s < sampled; ++s) {
+    const bool is_x = s < from_x;
+    const FineOperand& side = is_x ? fine.x : fine.y;
+    const std::size_t taken = is_x ? from_x : from_y, index = is_x ? s : s - from_x;
+    const std::int16_t* row = side.row(index * side.count / taken);
+    for (std::size_t k = 0; k < dim; ++k)
+      values[s * dim + k] = static_cast<float>(side.scale) * static_cast<float>(row[k]);
+  }
+  std::vector<float> column(sampled);
+  for (std::size_t s = 0; s < sampled; ++s)
+    rows.set(s, values.data() + s * dim, dim, IntRows::fitting_factor(values.data() + s * dim, dim));
+  for (std::size_t k = 0; k < dim; ++k) {
+    for (std::size_t s = 0; s < sampled; ++s) column[s] = values[s * dim + k];
+    columns.set(k, column.data(), sampled, IntRows::fitting_factor(column.data(), sampled));
+  }
+
+  Random random(0x9C0FFEE);
+  Directions d{count, (dim + 31) / 32 * 32, {}};
+  d.values.assign(count * d.stride, 0.0f);
+  for (std::size_t p = 0; p < count; ++p)
+    for (std::size_t k = 0; k < dim; ++k)
+      d.values[p * d.stride + k] = static_cast<float>(random.below(2001)) - 1000.0f;
+  orthonormalise(d, random);
+  IntRows basis(count, dim), images(count, sampled);
+  std::vector<double> image(sampled);
+  for (std::size_t round = 0; round < kRounds; ++round) {
+    for (std::size_t p = 0; p < count; ++p) basis.set(p, d.row(p), dim, IntRows::fitting_factor(d.row(p), dim));
+    const std::vector<double> image_of = products(rows, basis, kernel, run);  // sampled x count
+    for (std::size_t p = 0; p < count; ++p) {
+      for (std::size_t s = 0; s < sampled; ++s) image[s] = image_of[s * count + p];
+      images.set(p, image.data(), sampled, IntRows::fitting_factor(image.data(), sampled));
+    }
+    const std::vector<double> back = products(columns, images, kernel, run);  // dim x count
+    for (std::size_t p = 0; p < count; ++p)
+      for (std::size_t k = 0; k < dim; ++k) d.values[p * d.stride + k] = static_cast<float>(back[k * count + p]);
+    // Powers of the leading value can leave float32's range: orthonormalise row by row, scaled.
+    for (std::size_t p = 0; p < count; ++p) {
+      float largest = 0;
+      for (std::size_t k = 0; k < dim; ++k) largest = std::max(largest, std::abs(d.values[p * d.stride + k]));
+      if (largest > 0)
+        for (std::size_t k = 0; k < dim; ++k) d.values[p * d.stride + k] /= largest;
+    }
+    orthonormalise(d, random);
+    run.check_stop();
+  }
+  return d;
+}
+
+Head make_head(const Directions& directions, std::size_t depth, const Kernel& kernel) {
+  const std::size_t stride = directions.stride;
+  std::vector<float> mixed(directions.values.begin(),
+                           directions.values.begin() + static_cast<std::ptrdiff_t>(depth * stride));
+  // Random signs, then a Walsh-Hadamard transform across the directions: an orthogonal mix.
+  Random random(0x5EED);
+  for (std::size_t p = 0; p < depth; ++p)
+    if (random.next() >> 63 != 0)
+      for (std::size_t k = 0; k < stride; ++k) mixed[p * stride + k] = -mixed[p * stride + k];
+  for (std::size_t half = 1; half < depth; half *= 2)
+    for (std::size_t p = 0; p < depth; ++p)
+      if ((p & half) == 0)
+        for (std::size_t k = 0; k < stride; ++k) {
+          const float a = mixed[p * stride + k], b = mixed[(p + half) * stride + k];
+          mixed[p * stride + k] = a + b;
+          mixed[(p + half) * stride + k] = a - b;
+        }
+  const double shrink = 1 / std::sqrt(static_cast<double>(depth));
+  double factor = INFINITY;
+  for (std::size_t p = 0; p < depth; ++p)
+    factor = std::min(factor, IntRows::fitting_factor(mixed.data() + p * stride, stride));
+  IntRows basis(depth, stride);
+  for (std::size_t p = 0; p < depth; ++p) basis.set(p, mixed.data() + p * stride, stride, factor);
+  // Q's scale; then the distance of Q^T Q from the identity, from exact integers.
+  const double scale = shrink / factor;
+  std::fill(basis.scale.begin(), basis.scale.end(), scale);
+  const std::vector<double> gram = products(basis, basis, kernel, RunContext{});
+  double squares = 0;
+  for (std::size_t p = 0; p < depth; ++p)
+    for (std::size_t q = 0; q < depth; ++q) {
+      const double off = gram[p * depth + q] - (p == q ? 1 : 0);
+      squares += off * off;
+    }
+  const double defect = std::sqrt(squares) * (1 + 0x1p-30) + 0x1p-40;
+  return Head(depth, stride, std::move(basis.values), scale, defect);
+}
+
+}  // namespace gcbs

@@ -1,0 +1,59 @@
+// The scan of all N^2 pairs: which surely exceed a band, which the small numbers cannot decide.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/run.h"
+#include "gcbs/graph.h"
+#include "matrix/rows.h"
+#include "similarity/limits.h"
+#include "similarity/operand.h"
+
+namespace gcbs {
+
+/// A pair whose similarity may lie in the band: `value` is within the fine bound of s, or s itself.
+struct Undecided {
+  Vertex row, col;
+  double value;
+};
+
+/// Columns above the band of consecutive rows, in compressed rows, ascending.
+struct EdgeBlock {
+  std::size_t first_row = 0;
+  std::vector<std::uint32_t> counts;  ///< one a row
+  Array<Vertex> columns;
+};
+
+struct JoinResult {
+  std::vector<EdgeBlock> blocks;     ///< by first_row; diagonal entries included
+  std::vector<Undecided> undecided;  ///< sorted by (row, col); with a point band only those s > t, decided
+  EdgeIndex kept = 0;                ///< entries in all blocks
+  bool overflow = false;             ///< stopped: more undecided pairs than allowed, result unusable
+};
+
+class RowClasses;
+
+/// What a join reads. All of it outlives the join.
+struct JoinInput {
+  const Rows& x;
+  const Rows& y;
+  const FinePrepared& fine;
+  const CoarsePrepared& coarse;
+  const Kernel& kernel;
+  const RowClasses* classes = nullptr;  ///< equal rows, where many are known to be equal
+};
+
+/// Scans every pair once. With a point band (low == high == t) undecided pairs are settled by the
+/// definition on the way; otherwise they are handed back, at most `undecided_limit` of them.
+JoinResult join_rows(const JoinInput& input, Band band, std::uint64_t undecided_limit,
+                     const RunContext& run);
+
+/// How many pairs have s > t; stops early once it is more than `stop_at`. Keeps nothing.
+std::uint64_t count_above(const JoinInput& input, double t, std::uint64_t stop_at, const RunContext& run);
+
+/// Joins the blocks with more edges, sorted by (row, col), and frees the blocks on the way.
+Edges assemble_edges(JoinResult&& join, const std::vector<FinePair>& more, std::size_t rows,
+                     bool keep_diagonal, const RunContext& run);
+
+}  // namespace gcbs

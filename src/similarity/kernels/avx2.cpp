@@ -1,0 +1,147 @@
+// AVX2: 6 rows x 16 columns in 12 accumulators of 16 int16 lanes.
+//
+// A step multiplies 4 bytes of each of 6 rows (vpbroadcastd) with a 64-byte line of Y: vpmaddubsw
+// (unsigned y, signed x) adds two neighbouring products to int16, vpaddw accumulates. vpaddw wraps
+// modulo 2^16, so only the true sum of a lane over a segment has to fit into int16; packing makes
+// sure of it (each lane's squared norm is at most 32,767, then Cauchy-Schwarz). |q| <= 90 and the
+// shift of 90 keep 2 * 180 * 90 below 2^15: vpmaddubsw never saturates. Every segment starts at
+// minus the shift's share and is widened to int32 by vpmaddwd with ones.
+// Registers: 12 accumulators, 2 of Y, 1 broadcast, 1 product. Both multiplies of a row are issued
+// before both additions. A panel of Y (16 x depth bytes) stays in L1, the block of X in L2.
+#include <immintrin.h>
+
+#include "similarity/kernels/kernel.h"
+
+namespace gcbs {
+namespace {
+
+constexpr std::size_t kRows = 6, kColumns = 16;
+
+inline __m256i load(const void* p) { return _mm256_load_si256(static_cast<const __m256i*>(p)); }
+inline void store(void* p, __m256i v) { _mm256_store_si256(static_cast<__m256i*>(p), v); }
+
+inline int load_int(const std::uint8_t* p) {
+  int value;
+  __builtin_memcpy(&value, p, sizeof value);
+  return value;
+}
+
+#define GCBS_ROW(offset, low, high)               \
+  "vpbroadcastd " offset "(%[x]), %%ymm14\n\t"    \
+  "vpmaddubsw %%ymm14, %%ymm12, %%ymm15\n\t"      \
+  "vpmaddubsw %%ymm14, %%ymm13, %%ymm14\n\t"      \
+  "vpaddw %%ymm15, %%ymm" low ", %%ymm" low "\n\t" \
+  "vpaddw %%ymm14, %%ymm" high ", %%ymm" high "\n\t"
+
+#define GCBS_STEP(y0, y1, x0, x1, x2, x3, x4, x5)                                              \
+  "vmovdqa " y0 "(%[y]), %%ymm12\n\t"                                                          \
+  "vmovdqa " y1 "(%[y]), %%ymm13\n\t" GCBS_ROW(x0, "0", "6") GCBS_ROW(x1, "1", "7")            \
+      GCBS_ROW(x2, "2", "8") GCBS_ROW(x3, "3", "9") GCBS_ROW(x4, "4", "10") GCBS_ROW(x5, "5", "11")
+
+/// One segment: 12 int16 accumulators over `steps` steps (even).
+struct Tile {
+  __m256i low[kRows], high[kRows];
+};
+
+inline __attribute__((always_inline)) void accumulate(const std::uint8_t*& x, const std::uint8_t*& y,
+                                                      std::size_t steps, Tile& t) {
+  register __m256i a0 __asm__("ymm0") = t.low[0], a1 __asm__("ymm1") = t.low[1],
+                      a2 __asm__("ymm2") = t.low[2], a3 __asm__("ymm3") = t.low[3],
+                      a4 __asm__("ymm4") = t.low[4], a5 __asm__("ymm5") = t.low[5],
+                      b0 __asm__("ymm6") = t.high[0], b1 __asm__("ymm7") = t.high[1],
+                      b2 __asm__("ymm8") = t.high[2], b3 __asm__("ymm9") = t.high[3],
+                      b4 __asm__("ymm10") = t.high[4], b5 __asm__("ymm11") = t.high[5];
+  std::size_t pairs = steps / 2;
+  __asm__ volatile(
+      "1:\n\t" GCBS_STEP("0", "32", "0", "4", "8", "12", "16", "20")
+          GCBS_STEP("64", "96", "24", "28", "32", "36", "40", "44")
+      "add $48, %[x]\n\t"
+      "add $128, %[y]\n\t"
+      "dec %[n]\n\t"
+      "jnz 1b\n\t"
+      : "+x"(a0), "+x"(a1), "+x"(a2), "+x"(a3), "+x"(a4), "+x"(a5), "+x"(b0), "+x"(b1), "+x"(b2),
+        "+x"(b3), "+x"(b4), "+x"(b5), [x] "+r"(x), [y] "+r"(y), [n] "+r"(pairs)
+      :
+      : "ymm12", "ymm13", "ymm14", "ymm15", "memory", "cc");
+  t.low[0] = a0, t.low[1] = a1, t.low[2] = a2, t.low[3] = a3, t.low[4] = a4, t.low[5] = a5;
+  t.high[0] = b0, t.high[1] = b1, t.high[2] = b2, t.high[3] = b3, t.high[4] = b4, t.high[5] = b5;
+}
+
+void scan(const ScanArguments& args) noexcept {
+  const __m256i ones = _mm256_set1_epi16(1);
+  const __m256i limit0 = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(args.col_low));
+  const __m256i limit1 = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(args.col_low + 8));
+  const std::size_t panel_bytes = args.steps * 64;
+  const std::size_t lines_a_group = (panel_bytes / 64 + args.groups - 1) / args.groups;
+  for (std::size_t g = 0; g < args.groups; ++g) {
+    const std::uint8_t* x = args.x + g * args.group_bytes;
+    const std::uint8_t* y = args.y;
+    const std::uint8_t* ahead = args.y_next + g * lines_a_group * 64;
+    for (std::size_t l = 0; l < lines_a_group && (g * lines_a_group + l) * 64 < panel_bytes; ++l)
+      _mm_prefetch(reinterpret_cast<const char*>(ahead + l * 64), _MM_HINT_T1);
+    for (std::size_t b = 0; b < args.group_bytes; b += 64)
+      _mm_prefetch(reinterpret_cast<const char*>(x + args.group_bytes + b), _MM_HINT_T0);
+
+    Tile wide;
+#pragma GCC unroll 6
+    for (std::size_t r = 0; r < kRows; ++r) wide.low[r] = wide.high[r] = _mm256_setzero_si256();
+    for (std::size_t step = 0; step < args.steps; step += args.widen) {
+      Tile t;
+#pragma GCC unroll 6
+      for (std::size_t r = 0; r < kRows; ++r) t.low[r] = t.high[r] = _mm256_set1_epi32(load_int(x + 4 * r));
+      x += 4 * kRows;
+      accumulate(x, y, args.widen, t);
+#pragma GCC unroll 6
+      for (std::size_t r = 0; r < kRows; ++r) {
+        wide.low[r] = _mm256_add_epi32(wide.low[r], _mm256_madd_epi16(t.low[r], ones));
+        wide.high[r] = _mm256_add_epi32(wide.high[r], _mm256_madd_epi16(t.high[r], ones));
+      }
+    }
+    std::int32_t* out = args.products + g * kRows * kColumns;
+#pragma GCC unroll 6
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const std::size_t row = g * kRows + r;
+      const __m256i limit = _mm256_set1_epi32(args.row_low[row]);
+      const __m256i hit0 = _mm256_cmpgt_epi32(_mm256_sub_epi32(wide.low[r], limit0), limit);
+      const __m256i hit1 = _mm256_cmpgt_epi32(_mm256_sub_epi32(wide.high[r], limit1), limit);
+      args.masks[row] = static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(hit0))) |
+                        static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(hit1))) << 8;
+      store(out + r * kColumns, wide.low[r]);
+      store(out + r * kColumns + 8, wide.high[r]);
+    }
+  }
+}
+
+/// Sum of 16 int32 lanes in int64.
+inline std::int64_t sum_lanes(__m256i low, __m256i high) {
+  const __m256i s0 = _mm256_add_epi64(_mm256_cvtepi32_epi64(_mm256_castsi256_si128(low)),
+                                      _mm256_cvtepi32_epi64(_mm256_extracti128_si256(low, 1)));
+  const __m256i s1 = _mm256_add_epi64(_mm256_cvtepi32_epi64(_mm256_castsi256_si128(high)),
+                                      _mm256_cvtepi32_epi64(_mm256_extracti128_si256(high, 1)));
+  const __m256i s = _mm256_add_epi64(s0, s1);
+  const __m128i t = _mm_add_epi64(_mm256_castsi256_si128(s), _mm256_extracti128_si256(s, 1));
+  return _mm_cvtsi128_si64(t) + _mm_extract_epi64(t, 1);
+}
+
+void fine(const FineArguments& args) noexcept {
+  for (std::size_t p = 0; p < args.count; ++p) {
+    const std::int16_t* x = args.x + args.pairs[p].row * args.stride;
+    const std::int16_t* y = args.y + args.pairs[p].col * args.stride;
+    if (p + 2 < args.count) {
+      const char* ahead = reinterpret_cast<const char*>(args.x + args.pairs[p + 2].row * args.stride);
+      for (std::size_t b = 0; b < args.stride * 2; b += 64) _mm_prefetch(ahead + b, _MM_HINT_T0);
+    }
+    __m256i a = _mm256_setzero_si256(), b = a;
+    for (std::size_t k = 0; k < args.stride; k += 32) {
+      a = _mm256_add_epi32(a, _mm256_madd_epi16(load(x + k), load(y + k)));
+      b = _mm256_add_epi32(b, _mm256_madd_epi16(load(x + k + 16), load(y + k + 16)));
+    }
+    args.products[p] = sum_lanes(a, b);
+  }
+}
+
+}  // namespace
+
+const Kernel kAvx2Kernel{"avx2", kAvx2Shape, nullptr, nullptr, scan, fine, 0.0069, 0.026};
+
+}  // namespace gcbs

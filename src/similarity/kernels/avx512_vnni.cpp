@@ -1,0 +1,63 @@
+// AVX512-VNNI: 12 rows x 32 columns in 24 accumulators of 16 int32 lanes.
+//
+// A step multiplies 4 bytes of each of 12 rows (broadcast) with two 64-byte lines of Y, one of each
+// sub-panel: vpdpbusd (unsigned y, signed x) adds four products to an int32 lane, without
+// saturation. y is shifted by 128 to be unsigned; a row's accumulators start at -128 * sum(q_x).
+// Registers: 24 accumulators, 2 of Y, 1 broadcast, 27 of 32.
+#include <immintrin.h>
+
+#include "similarity/kernels/kernel.h"
+
+namespace gcbs {
+namespace {
+
+constexpr std::size_t kRows = 12, kColumns = 32;
+
+inline int load_int(const std::uint8_t* p) {
+  int value;
+  __builtin_memcpy(&value, p, sizeof value);
+  return value;
+}
+
+void scan(const ScanArguments& args) noexcept {
+  const __m512i limit0 = _mm512_loadu_si512(args.col_low), limit1 = _mm512_loadu_si512(args.col_low + 16);
+  const std::size_t sub_panel = args.steps * 64;
+  const std::size_t lines_a_group = (2 * args.steps + args.groups - 1) / args.groups;
+  for (std::size_t g = 0; g < args.groups; ++g) {
+    const std::uint8_t* x = args.x + g * args.group_bytes;
+    for (std::size_t l = g * lines_a_group; l < (g + 1) * lines_a_group && l < 2 * args.steps; ++l)
+      _mm_prefetch(reinterpret_cast<const char*>(args.y_next + l * 64), _MM_HINT_T1);
+    __m512i low[kRows], high[kRows];
+#pragma GCC unroll 12
+    for (std::size_t r = 0; r < kRows; ++r) low[r] = high[r] = _mm512_set1_epi32(load_int(x + 4 * r));
+    x += 4 * kRows;
+    const std::uint8_t* y = args.y;
+    for (std::size_t step = 0; step < args.steps; ++step, x += 4 * kRows, y += 64) {
+      const __m512i y0 = _mm512_load_si512(y), y1 = _mm512_load_si512(y + sub_panel);
+#pragma GCC unroll 12
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const __m512i xr = _mm512_set1_epi32(load_int(x + 4 * r));
+        low[r] = _mm512_dpbusd_epi32(low[r], y0, xr);
+        high[r] = _mm512_dpbusd_epi32(high[r], y1, xr);
+      }
+    }
+#pragma GCC unroll 12
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const std::size_t row = g * kRows + r;
+      const __m512i limit = _mm512_set1_epi32(args.row_low[row]);
+      const __mmask16 hit0 = _mm512_cmpgt_epi32_mask(_mm512_sub_epi32(low[r], limit0), limit);
+      const __mmask16 hit1 = _mm512_cmpgt_epi32_mask(_mm512_sub_epi32(high[r], limit1), limit);
+      args.masks[row] = std::uint32_t{hit0} | std::uint32_t{hit1} << 16;
+      _mm512_storeu_si512(args.products + row * kColumns, low[r]);
+      _mm512_storeu_si512(args.products + row * kColumns + 16, high[r]);
+    }
+  }
+}
+
+#include "similarity/kernels/avx512_fine.inc"
+
+}  // namespace
+
+const Kernel kAvx512VnniKernel{"avx512_vnni", kAvx512VnniShape, nullptr, nullptr, scan, fine, 0.0034, 0.016};
+
+}  // namespace gcbs

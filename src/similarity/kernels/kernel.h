@@ -1,0 +1,95 @@
+// The leaf operations that an instruction set supplies. Everything else (blocking, packing, limits,
+// emission, re-check) is written once, above.
+//
+// Kernel files are leaf files: they include this header and intrinsics only, allocate nothing,
+// throw nothing, and instantiate no template of the standard library, so that no code built with
+// their -m flags can leak into the rest of the program.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gcbs {
+
+/// How a kernel wants its 8-bit operands packed.
+///
+/// X: groups of `group_rows` rows. A group is a sequence of segments; a segment is an optional start
+/// (4 bytes a row) followed by chunks of `chunk_bytes` of each of its rows in turn.
+/// Y: panels of `panel_columns` columns, stored as sub-panels of 16 columns; a sub-panel is a
+/// sequence of 64-byte lines, a line holding 4 consecutive bytes of each of its 16 columns.
+struct KernelShape {
+  /// none: products need no correction. sum: one segment, whose start is -y_shift * sum(q_x) as int32.
+  /// lanes: segments of `widen` 4-byte steps; the start is the same for each of the two int16 lanes.
+  enum class Start : std::uint8_t { none, sum, lanes };
+
+  int group_rows;
+  int chunk_bytes;    ///< 4, or 64 where whole tile rows are loaded
+  int panel_columns;  ///< 16 or 32
+  int max_value;      ///< |q| of either side
+  int y_shift;        ///< added to y so that its bytes are unsigned; 0: signed
+  Start start;
+};
+
+/// One block of X rows against one panel of Y.
+struct ScanArguments {
+  const std::uint8_t* x;        ///< first group
+  std::size_t groups;           ///< number of groups
+  std::size_t group_bytes;      ///< distance of groups
+  const std::uint8_t* y;        ///< the panel
+  const std::uint8_t* y_next;   ///< the panel after it (or itself), to be fetched ahead
+  std::size_t steps;            ///< 4-byte steps in the depth; a multiple of widen and chunk_bytes / 4
+  std::size_t widen;            ///< steps between two widenings of int16 lanes (Start::lanes)
+  const std::int32_t* row_low;  ///< a limit for each row
+  const std::int32_t* col_low;  ///< a limit for each column of the panel
+  std::int32_t* products;       ///< out: rows x panel_columns
+  std::uint32_t* masks;         ///< out, a row: bit c set where product - col_low[c] > row_low
+};
+
+/// A pair to be looked at more closely: indices into the int16 operands.
+struct FinePair {
+  std::uint32_t row, col;
+};
+
+struct FineArguments {
+  const std::int16_t* x;
+  const std::int16_t* y;
+  std::size_t stride;  ///< values a row; a multiple of 32
+  const FinePair* pairs;
+  std::size_t count;
+  std::int64_t* products;  ///< out
+};
+
+struct Kernel {
+  const char* name;
+  KernelShape shape;
+  /// Before the first and after the last call on a thread (tile configuration). May be null.
+  void (*begin)() noexcept;
+  void (*end)() noexcept;
+  void (*scan)(const ScanArguments&) noexcept;
+  /// Exact integer dot products. Each of the 16 lanes ((k / 2) mod 16) of a row has a squared norm
+  /// below 2^31, so that int32 lane sums cannot overflow.
+  void (*fine)(const FineArguments&) noexcept;
+  /// Nanoseconds a pair and byte of depth (scan), a pair and value (fine), roughly: they only steer
+  /// the choice of a head.
+  double scan_cost, fine_cost;
+};
+
+extern const Kernel kScalarKernel;
+#if defined(__x86_64__)
+extern const Kernel kAvx2Kernel;
+extern const Kernel kAvx512VnniKernel;
+extern const Kernel kAmxInt8Kernel;
+#endif
+
+/// Portable kernels with the shapes of the others: the same packing, tiling and limits run
+/// everywhere, whatever instructions the machine has.
+extern const Kernel kAvx2StandIn;
+extern const Kernel kAvx512VnniStandIn;
+extern const Kernel kAmxInt8StandIn;
+
+/// The shapes, shared by a kernel and its stand-in.
+inline constexpr KernelShape kAvx2Shape{6, 4, 16, 90, 90, KernelShape::Start::lanes};
+inline constexpr KernelShape kAvx512VnniShape{12, 4, 32, 127, 128, KernelShape::Start::sum};
+inline constexpr KernelShape kAmxInt8Shape{16, 64, 32, 127, 0, KernelShape::Start::none};
+
+}  // namespace gcbs

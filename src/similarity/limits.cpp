@@ -1,0 +1,95 @@
+// Separable limits.
+//
+// |x'.y' - scale I| <= error_x norm_y + (norm_x + error_x) error_y + tail_x tail_y. Every product
+// a b is replaced by (l a^2 + b^2 / l) / 2 >= a b, with l = rms(b) / rms(a): nearly tight, because
+// rows of one side are alike, and a sum of a row's and a column's share.
+// Integers: limits are rounded outwards by more than rounding can move them. A limit that does not
+// fit makes every pair of its row (or every pair at all) a candidate: correct, only slower.
+#include "similarity/limits.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gcbs {
+namespace {
+
+constexpr std::int32_t kAlways = -(1 << 30);     // I - col_low > kAlways for all |I|, |col_low| <= 2^28
+constexpr std::int32_t kNever = (1 << 30) - 1;   // no sum of products and limits reaches it
+constexpr double kFits = 0x1p28;
+
+double rms(const Array<float>& values) {
+  double sum = 0;
+  for (const float v : values) sum += static_cast<double>(v) * static_cast<double>(v);
+  return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(values.size(), 1))) + 0x1p-100;
+}
+
+/// Shares of a b: row(a) + col(b) >= a b.
+struct Split {
+  double ratio;
+  Split(const Array<float>& a, const Array<float>& b) : ratio(rms(b) / rms(a)) {}
+  double row(double a) const { return 0.5 * ratio * a * a * (1 + 0x1p-40); }
+  double col(double b) const { return 0.5 / ratio * b * b * (1 + 0x1p-40); }
+};
+
+double at(const Array<float>& values, std::size_t i) { return static_cast<double>(values[i]); }
+
+bool fits(double limit) { return std::abs(limit) < kFits - 4; }
+
+std::int32_t below(double limit) { return static_cast<std::int32_t>(std::floor(limit)) - 2; }
+std::int32_t above(double limit) { return static_cast<std::int32_t>(std::ceil(limit)) + 2; }
+
+}  // namespace
+
+FineBound separate_fine(const FinePrepared& fine, const RunContext& run) {
+  const Split error_norm(fine.x.error, fine.y.norm), norm_error(fine.x.norm, fine.y.error);
+  FineBound bound{Array<double>(fine.x.count, run.meter), Array<double>(fine.y.count, run.meter)};
+  for (std::size_t i = 0; i < fine.x.count; ++i) {
+    const double error = at(fine.x.error, i), norm = at(fine.x.norm, i) + error;
+    bound.row[i] = error_norm.row(error) + norm_error.row(norm) + fine.rounding;
+  }
+  for (std::size_t j = 0; j < fine.y.count; ++j)
+    bound.col[j] = error_norm.col(at(fine.y.norm, j)) + norm_error.col(at(fine.y.error, j));
+  return bound;
+}
+
+Limits separate_limits(const FinePrepared& fine, const CoarsePrepared& coarse, Band band,
+                       const RunContext& run) {
+  const std::size_t rows = fine.x.count, cols = fine.y.count;
+  const std::size_t padded_rows = coarse.x.units * coarse.x.unit_rows;
+  const std::size_t padded_cols = coarse.y.units * coarse.y.unit_rows;
+  Limits limits;
+  FineBound bound = separate_fine(fine, run);
+  limits.row_fine = std::move(bound.row);
+  limits.col_fine = std::move(bound.col);
+  limits.row_low = Array<std::int32_t>(padded_rows, kNever, run.meter);
+  limits.row_high = Array<std::int32_t>(padded_rows, kNever, run.meter);
+  limits.col_low = Array<std::int32_t>(padded_cols, kNever, run.meter);
+  limits.col_high = Array<std::int32_t>(padded_cols, kNever, run.meter);
+
+  const bool head = !coarse.x.tail.empty();
+  const Split error_norm(coarse.x.error, coarse.y.norm), norm_error(coarse.x.norm, coarse.y.error);
+  const Split tails = head ? Split(coarse.x.tail, coarse.y.tail) : error_norm;
+  const Split defects(fine.x.norm, fine.y.norm);
+  const double scale = coarse.x.scale * coarse.y.scale;
+  bool all_fit = true;
+  for (std::size_t j = 0; j < cols; ++j) {
+    double share = error_norm.col(at(coarse.y.norm, j)) + norm_error.col(at(coarse.y.error, j));
+    if (head) share += tails.col(at(coarse.y.tail, j)) + coarse.defect * defects.col(at(fine.y.norm, j));
+    const double low = (-fine.y.offset[j] - share) / scale, high = (-fine.y.offset[j] + share) / scale;
+    all_fit = all_fit && fits(low);
+    limits.col_low[j] = fits(low) ? below(low) : 0;
+    limits.col_high[j] = fits(high) ? above(high) : kNever;
+  }
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double error = at(coarse.x.error, i);
+    double share = error_norm.row(error) + norm_error.row(at(coarse.x.norm, i) + error) + fine.rounding;
+    if (head) share += tails.row(at(coarse.x.tail, i)) + coarse.defect * defects.row(at(fine.x.norm, i));
+    const double low = (band.low - fine.x.offset[i] - share) / scale;
+    const double high = (band.high - fine.x.offset[i] + share) / scale;
+    limits.row_low[i] = all_fit && fits(low) ? below(low) : kAlways;
+    limits.row_high[i] = fits(high) ? above(high) : kNever;
+  }
+  return limits;
+}
+
+}  // namespace gcbs

@@ -1,0 +1,71 @@
+// A matrix made ready for the scan: rows as int16, rows (or their heads) as int8 in a kernel's
+// layout, and for each row how far the small numbers are from the true ones (docs/bounds.md).
+//
+// Both sides are centred first: x.y = x'.y' + offset_x + offset_y with x' = x - mean_x.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/run.h"
+#include "gcbs/array.h"
+#include "matrix/rows.h"
+#include "similarity/kernels/kernel.h"
+
+namespace gcbs {
+
+/// Centred rows as int16: x' = scale * p + an error of known norm. The int8 rows are made from
+/// these, so that the input is read once. Independent of the instruction set.
+struct FineOperand {
+  std::size_t count = 0;
+  std::size_t stride = 0;  ///< values a row, a multiple of 32, zero-padded
+  Array<std::int16_t> values;
+  double scale = 1;      ///< a float32 number
+  Array<float> error;    ///< >= |x' - scale p|
+  Array<float> norm;     ///< >= |x'|
+  Array<double> offset;  ///< x.mean_y - mean_x.mean_y for X, mean_x.y for Y
+
+  const std::int16_t* row(std::size_t i) const noexcept { return values.data() + i * stride; }
+};
+
+struct FinePrepared {
+  std::size_t depth = 0;  ///< values a row that count
+  FineOperand x, y;
+  /// No offset, float64 sum or fine value is further than this from the real number, all together.
+  double rounding = 0;
+};
+FinePrepared prepare_fine(const Rows& x, const Rows& y, const RunContext& run);
+
+/// Depth and segments of int8 rows, the same for both sides.
+struct CoarseLayout {
+  std::size_t depth = 0;  ///< values a row that count
+  std::size_t steps = 0;  ///< 4-byte steps a row, padding included
+  std::size_t widen = 0;  ///< steps a segment
+};
+CoarseLayout coarse_layout(const KernelShape& shape, std::size_t depth);
+
+/// int8 rows z = scale * q + an error of known norm, packed for a kernel; z = x', or its head.
+struct CoarseOperand {
+  std::size_t unit_rows = 0, unit_bytes = 0;  ///< a group of X or a panel of Y
+  std::size_t units = 0;
+  Array<std::uint8_t> values;
+  double scale = 1;    ///< a float32 number
+  Array<float> error;  ///< >= |z - scale q|
+  Array<float> norm;   ///< >= |z|
+  Array<float> tail;   ///< >= |x' outside the head|; empty without a head
+
+  const std::uint8_t* unit(std::size_t u) const noexcept { return values.data() + u * unit_bytes; }
+};
+
+struct CoarsePrepared {
+  CoarseOperand x, y;
+  double defect = 0;  ///< of the head: adds defect * norm_x * norm_y to the bound
+  CoarseLayout layout;
+};
+
+class Head;
+/// `head` may be null: whole rows. Scales are chosen so that limits fit int32 (docs/bounds.md).
+CoarsePrepared prepare_coarse(const FinePrepared& fine, const Head* head, const Kernel& kernel,
+                              const RunContext& run);
+
+}  // namespace gcbs

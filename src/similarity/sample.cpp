@@ -1,0 +1,209 @@
+#include "similarity/sample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "base/random.h"
+#include "gcbs/graph.h"
+#include "similarity/quantile.h"
+
+namespace gcbs {
+namespace {
+
+constexpr std::size_t kTile = 16, kTileValues = kTile * kTile;
+constexpr std::size_t kFirstTiles = 1024;             // drawn to find the cut
+constexpr double kWantedTail = 30000;                 // values above the threshold
+constexpr std::size_t kLeastTiles = 4096;
+constexpr std::uint64_t kAllPairsUpTo = 1u << 22;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Fine values of lists of pairs; one a thread.
+class FineValues {
+ public:
+  FineValues(const FinePrepared& fine, const Kernel& kernel)
+      : fine_(fine), kernel_(kernel), scale_(fine.x.scale * fine.y.scale) {}
+
+  std::vector<FinePair> pairs;
+  std::vector<double> values;
+
+  void evaluate() {
+    products_.resize(pairs.size());
+    values.resize(pairs.size());
+    kernel_.fine({fine_.x.values.data(), fine_.y.values.data(), fine_.x.stride, pairs.data(), pairs.size(),
+                  products_.data()});
+    for (std::size_t p = 0; p < pairs.size(); ++p)
+      values[p] = scale_ * static_cast<double>(products_[p]) + fine_.x.offset[pairs[p].row] +
+                  fine_.y.offset[pairs[p].col];
+  }
+
+ private:
+  const FinePrepared& fine_;
+  const Kernel& kernel_;
+  double scale_;
+  std::vector<std::int64_t> products_;
+};
+
+double largest(const Array<double>& values) { return *std::max_element(values.begin(), values.end()); }
+
+struct Drawn {
+  std::uint32_t tile;
+  double value;
+};
+
+/// Values above `cut` of the tiles [begin, end), in tile order.
+std::vector<Drawn> draw_tiles(const FinePrepared& fine, const Kernel& kernel, std::uint64_t seed,
+                              std::size_t begin, std::size_t end, double cut, const RunContext& run) {
+  constexpr std::size_t kGrain = 64;
+  const std::size_t pieces = (end - begin + kGrain - 1) / kGrain;
+  std::vector<std::vector<Drawn>> found(pieces);
+  parallel_for(run, pieces, 1, [&](std::size_t piece, std::size_t, unsigned) {
+    FineValues values(fine, kernel);
+    const std::size_t first = begin + piece * kGrain, last = std::min(end, first + kGrain);
+    for (std::size_t tile = first; tile < last; ++tile) {
+      Random random(seed + 0x5851F42D4C957F2Du * (tile + 1));
+      Vertex rows[kTile], cols[kTile];
+      for (Vertex& row : rows) row = static_cast<Vertex>(random.below(fine.x.count));
+      for (Vertex& col : cols) col = static_cast<Vertex>(random.below(fine.y.count));
+      values.pairs.clear();
+      for (const Vertex col : cols)
+        for (const Vertex row : rows) values.pairs.push_back({row, col});
+      values.evaluate();
+      for (const double value : values.values)
+        if (value > cut) found[piece].push_back({static_cast<std::uint32_t>(tile), value});
+    }
+  });
+  std::vector<Drawn> all;
+  for (const auto& piece : found) all.insert(all.end(), piece.begin(), piece.end());
+  return all;
+}
+
+/// Every pair once.
+std::vector<double> all_values(const FinePrepared& fine, const Kernel& kernel, const RunContext& run) {
+  const std::size_t rows = fine.x.count, cols = fine.y.count;
+  std::vector<double> all(rows * cols);
+  parallel_for(run, rows, 8, [&](std::size_t begin, std::size_t end, unsigned) {
+    FineValues values(fine, kernel);
+    for (std::size_t i = begin; i < end; ++i) {
+      values.pairs.clear();
+      for (std::size_t j = 0; j < cols; ++j)
+        values.pairs.push_back({static_cast<Vertex>(i), static_cast<Vertex>(j)});
+      values.evaluate();
+      std::copy(values.values.begin(), values.values.end(),
+                all.begin() + static_cast<std::ptrdiff_t>(i * cols));
+    }
+  });
+  return all;
+}
+
+}  // namespace
+
+double TailSample::at_rank(double rank) const {
+  if (rank < 0) return kInfinity;
+  return rank < static_cast<double>(top.size()) ? top[static_cast<std::size_t>(rank)] : cut;
+}
+
+double TailSample::estimate() const {
+  const auto count = static_cast<std::uint64_t>(drawn);
+  const QuantilePosition position(1 - tail_share, count);
+  const auto above = static_cast<double>(position.above(count));
+  const double lower = at_rank(above), upper = above >= 1 ? at_rank(above - 1) : lower;
+  return position.between(lower, upper);
+}
+
+Band TailSample::interval(double deviations) const {
+  const double tail = std::floor(tail_share * (drawn - 1)), spread = deviations * count_deviation;
+  if (complete) return {at_rank(tail + 2) - 2 * fine_bound, at_rank(tail - 3) + 2 * fine_bound};
+  const double margin = spread + deviations * deviations;
+  return {at_rank(tail + margin + 1) - fine_bound, at_rank(tail - spread - 2) + fine_bound};
+}
+
+TailSample sample_tail(const FinePrepared& fine, double quantile, const Kernel& kernel, std::uint64_t seed,
+                       const RunContext& run) {
+  TailSample sample;
+  sample.tail_share = 1 - quantile;
+  const FineBound bound = separate_fine(fine, run);
+  sample.fine_bound = largest(bound.row) + largest(bound.col);
+  const std::uint64_t pairs = std::uint64_t{fine.x.count} * fine.y.count;
+  if (pairs <= kAllPairsUpTo) {
+    sample.complete = true;
+    sample.cut = -kInfinity;
+    sample.top = all_values(fine, kernel, run);
+    sample.drawn = static_cast<double>(pairs);
+    std::sort(sample.top.begin(), sample.top.end(), std::greater<>());
+    return sample;
+  }
+  // Typical bounds are enough where the guess need not be certain.
+  double row_sum = 0, col_sum = 0;
+  for (const double b : bound.row) row_sum += b;
+  for (const double b : bound.col) col_sum += b;
+  sample.fine_bound = row_sum / static_cast<double>(bound.row.size()) + col_sum / static_cast<double>(bound.col.size());
+
+  const double most = std::max(16384.0, static_cast<double>(pairs) / (100 * kTileValues));
+  const auto tiles = static_cast<std::size_t>(std::clamp(
+      kWantedTail / (kTileValues * sample.tail_share), static_cast<double>(kLeastTiles), most));
+  std::vector<Drawn> drawn = draw_tiles(fine, kernel, seed, 0, kFirstTiles, -kInfinity, run);
+  std::vector<double> first;
+  for (const Drawn& d : drawn) first.push_back(d.value);
+  const auto wanted = static_cast<std::size_t>(3 * sample.tail_share * static_cast<double>(first.size())) + 512;
+  double cut = -kInfinity;
+  if (wanted < first.size()) {
+    std::nth_element(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(wanted), first.end(), std::greater<>());
+    cut = first[wanted];
+    std::erase_if(drawn, [cut](const Drawn& d) { return d.value <= cut; });
+  }
+  sample.cut = cut;
+  const std::vector<Drawn> rest = draw_tiles(fine, kernel, seed, kFirstTiles, tiles, cut, run);
+  drawn.insert(drawn.end(), rest.begin(), rest.end());
+  sample.drawn = static_cast<double>(tiles * kTileValues);
+  for (const Drawn& d : drawn) sample.top.push_back(d.value);
+  std::sort(sample.top.begin(), sample.top.end(), std::greater<>());
+
+  // Tiles are independent draws: the spread of their counts is the spread of the total.
+  const double estimate = sample.estimate();
+  std::vector<double> counts(tiles, 0.0);
+  double total = 0;
+  for (const Drawn& d : drawn)
+    if (d.value > estimate) ++counts[d.tile], ++total;
+  const double mean = total / static_cast<double>(tiles);
+  double variance = 0;
+  for (const double count : counts) variance += (count - mean) * (count - mean);
+  sample.count_deviation = std::sqrt(variance);
+  return sample;
+}
+
+Band sample_chunk_median(const FinePrepared& fine, double quantile, const Kernel& kernel, double deviations,
+                         std::uint64_t seed, const RunContext& run) {
+  constexpr std::size_t kChunkRows = 3, kSampledChunks = 255;
+  const FineBound bound = separate_fine(fine, run);
+  const double fine_bound = largest(bound.row) + largest(bound.col);
+  const std::size_t rows = fine.x.count, cols = fine.y.count, chunks = (rows + kChunkRows - 1) / kChunkRows;
+  const bool all = chunks <= kSampledChunks || std::uint64_t{rows} * cols <= kAllPairsUpTo;
+  const std::size_t taken = all ? chunks : kSampledChunks;
+  std::vector<double> quantiles(taken);
+  parallel_for(run, taken, 1, [&](std::size_t c, std::size_t, unsigned) {
+    Random random(seed + 0x2545F4914F6CDD1Du * (c + 1));
+    const std::size_t chunk = all ? c : random.below(chunks);
+    FineValues values(fine, kernel);
+    for (std::size_t i = chunk * kChunkRows; i < std::min(rows, (chunk + 1) * kChunkRows); ++i)
+      for (std::size_t j = 0; j < cols; ++j)
+        values.pairs.push_back({static_cast<Vertex>(i), static_cast<Vertex>(j)});
+    values.evaluate();
+    std::vector<double>& v = values.values;
+    const QuantilePosition position(quantile, v.size());
+    const auto nth = v.begin() + static_cast<std::ptrdiff_t>(position.index);
+    std::nth_element(v.begin(), nth, v.end());
+    const double lower = *nth;
+    const double upper = nth + 1 == v.end() ? lower : *std::min_element(nth + 1, v.end());
+    quantiles[c] = position.between(lower, upper);
+  });
+  std::sort(quantiles.begin(), quantiles.end());
+  const double middle = (static_cast<double>(taken) - 1) / 2;
+  const double reach = all ? 0.5 : 0.5 * deviations * std::sqrt(static_cast<double>(taken)) + 1;
+  const double low = std::floor(middle - reach), high = std::ceil(middle + reach);
+  return {low < 0 ? -kInfinity : quantiles[static_cast<std::size_t>(low)] - 2 * fine_bound,
+          high >= static_cast<double>(taken) ? kInfinity : quantiles[static_cast<std::size_t>(high)] + 2 * fine_bound};
+}
+
+}  // namespace gcbs

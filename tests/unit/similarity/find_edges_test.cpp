@@ -1,0 +1,133 @@
+// The whole stage against the float64 brute force: every kernel this machine has and every stand-in,
+// every kind of matrix, awkward sizes, every threshold mode, heads on and off, thread counts.
+#include "similarity/find_edges.h"
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "support/matrices.h"
+
+namespace gcbs {
+namespace {
+
+using namespace testing;
+
+struct NamedKernel {
+  std::string name;
+  const Kernel* kernel;
+};
+
+/// The kernels that can run here, and the stand-ins of all.
+std::vector<NamedKernel> runnable_kernels() {
+  std::vector<NamedKernel> kernels;
+  for (const Isa isa : available_isas()) kernels.push_back({name_of(isa), &kernel_for(isa)});
+  kernels.push_back({"avx2_standin", &kAvx2StandIn});
+  kernels.push_back({"avx512_vnni_standin", &kAvx512VnniStandIn});
+  kernels.push_back({"amx_int8_standin", &kAmxInt8StandIn});
+  return kernels;
+}
+
+FoundEdges run(const Matrix& x, const Matrix& y, double quantile, const SimilarityOptions& options,
+               const Kernel& kernel, unsigned threads = 2) {
+  RunContext context;
+  context.threads = threads;
+  const Rows rows_x(x.view("x"), false, context), rows_y(y.view("y"), false, context);
+  return find_edges(rows_x, rows_y, quantile, options, kernel, context, [](std::string_view) {});
+}
+
+class EveryKernel : public ::testing::TestWithParam<NamedKernel> {};
+
+TEST_P(EveryKernel, GivesTheEdgesOfTheDefinition) {
+  struct Size {
+    std::size_t rows, cols;
+  };
+  for (const Size size : {Size{2, 1}, Size{3, 3}, Size{17, 65}, Size{50, 7}, Size{131, 33}, Size{64, 200}})
+    for (const std::string& kind : testing::kinds_of_matrices()) {
+      const Matrix x = make_matrix(kind, size.rows, size.cols, 1), y = make_matrix(kind, size.rows, size.cols, 2);
+      const std::vector<double> all = all_similarities(x, y);
+      for (const double q : {0.0, 0.3, 0.9, 0.99, 1 - 1e-9}) {
+        for (const Shortcut shortcut : {Shortcut::off, Shortcut::on}) {
+          SCOPED_TRACE(kind + " " + std::to_string(size.rows) + "x" + std::to_string(size.cols) + " q " +
+                       std::to_string(q) + " shortcut " + name_of(shortcut));
+          SimilarityOptions options;
+          options.shortcut = shortcut;
+          const FoundEdges found = run(x, y, q, options, *GetParam().kernel);
+          const double t = testing::quantile_of(all, q);
+          ASSERT_EQ(found.threshold.value, t);
+          ASSERT_EQ(listed(found.edges), edges_above(all, size.rows, size.rows, t, false));
+        }
+      }
+    }
+}
+
+TEST_P(EveryKernel, FindsThePapersThreshold) {
+  for (const std::size_t rows : {2u, 3u, 4u, 31u, 100u})
+    for (const std::string& kind : testing::kinds_of_matrices()) {
+      const Matrix x = make_matrix(kind, rows, 24, 3), y = make_matrix(kind, rows, 24, 4);
+      const std::vector<double> all = all_similarities(x, y);
+      for (const double q : {0.0, 0.8, 0.97}) {
+        SCOPED_TRACE(kind + " " + std::to_string(rows) + " q " + std::to_string(q));
+        SimilarityOptions options;
+        options.threshold = ThresholdMode::paper;
+        options.keep_diagonal = true;
+        const FoundEdges found = run(x, y, q, options, *GetParam().kernel);
+        const double t = testing::paper_threshold(all, rows, rows, q);
+        ASSERT_EQ(found.threshold.value, t);
+        ASSERT_EQ(listed(found.edges), edges_above(all, rows, rows, t, true));
+      }
+    }
+}
+
+TEST_P(EveryKernel, AnEstimateDecidesByTheDefinitionToo) {
+  for (const std::string& kind : testing::kinds_of_matrices()) {
+    SCOPED_TRACE(kind);
+    const Matrix x = make_matrix(kind, 90, 48, 5), y = make_matrix(kind, 90, 48, 6);
+    SimilarityOptions options;
+    options.threshold = ThresholdMode::estimate;
+    const FoundEdges found = run(x, y, 0.95, options, *GetParam().kernel);
+    EXPECT_LE(found.threshold.low, found.threshold.value);
+    EXPECT_GE(found.threshold.high, found.threshold.value);
+    EXPECT_EQ(listed(found.edges),
+              edges_above(all_similarities(x, y), 90, 90, found.threshold.value, false));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, EveryKernel, ::testing::ValuesIn(runnable_kernels()),
+                         [](const auto& kernel) { return kernel.param.name; });
+
+TEST(FindEdges, SampledThresholdsAreExactToo) {
+  // More than 2^22 pairs: the threshold comes from a sampled band, not from all values.
+  const Kernel& kernel = kernel_for(choose_isa());
+  for (const std::string kind : {"rand", "clustered", "onehot", "duplicates", "equal"}) {
+    SCOPED_TRACE(kind);
+    const std::size_t rows = 2111;
+    const Matrix x = make_matrix(kind, rows, 40, 7), y = make_matrix(kind, rows, 40, 8);
+    const std::vector<double> all = all_similarities(x, y);
+    for (const ThresholdMode mode : {ThresholdMode::exact, ThresholdMode::paper})
+      for (const double q : {0.5, 0.97, 0.9995}) {
+        SCOPED_TRACE(q);
+        SimilarityOptions options;
+        options.threshold = mode;
+        const FoundEdges found = run(x, y, q, options, kernel);
+        const double t = mode == ThresholdMode::exact ? testing::quantile_of(all, q)
+                                                      : testing::paper_threshold(all, rows, rows, q);
+        ASSERT_EQ(found.threshold.value, t);
+        ASSERT_EQ(listed(found.edges), edges_above(all, rows, rows, t, false));
+      }
+  }
+}
+
+TEST(FindEdges, TheSameForEveryThreadCount) {
+  const Matrix x = make_matrix("clustered", 700, 100, 9), y = make_matrix("clustered", 700, 100, 10);
+  const Kernel& kernel = kernel_for(choose_isa());
+  const FoundEdges one = run(x, y, 0.98, {}, kernel, 1);
+  for (const unsigned threads : {2u, 3u, 7u}) {
+    const FoundEdges many = run(x, y, 0.98, {}, kernel, threads);
+    EXPECT_EQ(one.threshold.value, many.threshold.value);
+    EXPECT_EQ(listed(one.edges), listed(many.edges));
+  }
+}
+
+}  // namespace
+}  // namespace gcbs
