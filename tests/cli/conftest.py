@@ -100,7 +100,7 @@ def pair(tmp_path):
 @pytest.fixture(scope="session")
 def long_rows():
     """Rows that keep the scalar kernel and one thread busy for longer than any test waits."""
-    return np.random.default_rng(6).random((30_000, 256), dtype=np.float32)
+    return np.random.default_rng(6).random((30_000, 32), dtype=np.float32)
 
 
 LONG_RUN = ["-k", "64", "-o", "order.npy", "--isa", "scalar", "--threads", "1", "--shortcut", "off"]

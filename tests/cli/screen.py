@@ -31,7 +31,7 @@ class Screen:
                     self.text += os.read(self.ours, 65536).decode()
         return self.text
 
-    def wait_for(self, pattern, seconds=20):
+    def wait_for(self, pattern, seconds=40):
         """Reads until the text holds the pattern; the match."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
