@@ -74,3 +74,10 @@ def sampled_threshold(x_path, y_path, m, pairs=1 << 20):
 def is_permutation(path, n):
     order = np.load(path)
     return order.dtype == np.int64 and np.array_equal(np.sort(order), np.arange(n))
+
+
+def is_likely_count(edges, n, m):
+    """Whether as many edges were kept as the exact quantile leaves, the diagonal taken away."""
+    total = n * n - 1
+    kept = total - int((1 - m / n) * total)
+    return kept - n - 2 <= edges <= kept + 2

@@ -32,11 +32,11 @@ SGEMM_SETTINGS = [
     [1536, 4096],
     [2048, 4096],
 ]
-# queries a call, then faiss's own blocks: queries x rows of the index
+# queries a call (0: all at once), then faiss's own blocks: queries x rows of the index
 FAISS_SETTINGS = [
-    [1 << 30, 4096, 1024],
-    [1 << 30, 1024, 1024],
-    [1 << 30, 512, 8192],
+    [0, 4096, 1024],
+    [0, 1024, 1024],
+    [0, 512, 8192],
     [4096, 4096, 1024],
 ]
 
@@ -103,6 +103,7 @@ class Faiss:
 
     def run(self, x, y, threshold, setting):
         batch, query_block, index_block = setting
+        batch = batch or len(x)
         self.faiss.cvar.distance_compute_blas_query_bs = query_block
         self.faiss.cvar.distance_compute_blas_database_bs = index_block
         begin = time.perf_counter()
