@@ -4,11 +4,12 @@
 // among the undecided, no pair with s <= band.low is in a block; the same sets for every thread count.
 // Cost: 2 N^2 depth int8 operations, one int16 product for each pair that int8 cannot decide.
 //
-// A worker takes a block of X rows that fits L2 (int8 and int16 together) and walks all panels of Y.
-// A kernel call yields the products of the block with one panel and a mask of candidates. Each
-// candidate is surely above the band by its int8 bound, or is looked at again by an int16 product;
-// what even that leaves open is undecided. Kept pairs are bits in a strip of kStripColumns columns;
-// a full strip is turned into column lists, so that rows come out sorted without a sort.
+// A worker takes a block of X rows and walks Y in tiles of 64 columns; for each tile it goes through
+// the block in parts that fit L2 together with the tile. A kernel call yields the products of a part
+// with one panel and masks of candidates. Each candidate is surely above the band by its int8 bound,
+// or is looked at again by an int16 product; what even that leaves open is undecided. Kept pairs are
+// bits in a strip of kStripTiles tiles; a full strip is turned into column lists, so that rows come
+// out sorted without a sort.
 #include "similarity/join.h"
 
 #include <algorithm>
@@ -23,8 +24,8 @@
 namespace gcbs {
 namespace {
 
-constexpr std::size_t kStripColumns = 1024;
-constexpr std::size_t kStripWords = kStripColumns / 64;
+constexpr std::size_t kTileColumns = 64, kStripTiles = 16;
+constexpr std::size_t kPartsABlock = 8;
 constexpr std::size_t kSettleAt = std::size_t{1} << 15;  // undecided pairs settled at once (point band)
 
 struct Shared {
@@ -34,7 +35,7 @@ struct Shared {
   std::uint64_t undecided_limit;  // when counting only: the count to stop at
   bool count_only;
   const RunContext& run;
-  std::size_t block_rows;
+  std::size_t part_rows, block_rows;
   double fine_scale;
 
   std::vector<EdgeBlock> blocks{};
@@ -43,14 +44,14 @@ struct Shared {
   std::atomic<bool> overflow{false};
 };
 
-/// A worker: takes one block of rows after the other through all panels. Its buffers live on.
+/// A worker: takes one block of rows after the other through all tiles. Its buffers live on.
 class BlockScan {
  public:
   explicit BlockScan(Shared& shared)
       : s_(shared), unit_rows_(shared.in.coarse.x.unit_rows), columns_(shared.in.coarse.y.unit_rows),
-        products_(shared.block_rows * columns_), masks_(shared.block_rows + 2),
-        pairs_(shared.block_rows * columns_ + 2), fine_products_(shared.block_rows * columns_),
-        strip_(shared.block_rows * kStripWords, std::uint64_t{0}) {}
+        products_(shared.part_rows * kTileColumns), masks_(shared.part_rows * kTileColumns / columns_),
+        pairs_(shared.part_rows * kTileColumns), fine_products_(shared.part_rows * kTileColumns),
+        strip_(shared.block_rows * kStripTiles, std::uint64_t{0}) {}
 
   void run(std::size_t block) {
     block_ = block;
@@ -60,12 +61,11 @@ class BlockScan {
     undecided_.clear();
     found_.clear();
     strip_counts_.clear();
-    const CoarseOperand& y = s_.in.coarse.y;
-    const std::size_t panels_a_strip = kStripColumns / columns_;
-    for (std::size_t panel = 0; panel < y.units; ++panel) {
-      scan_panel(panel);
-      if ((panel + 1) % panels_a_strip == 0 || panel + 1 == y.units) {
-        flush_strip(panel / panels_a_strip * kStripColumns);
+    const std::size_t tiles = (s_.in.fine.y.count + kTileColumns - 1) / kTileColumns;
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+      for (std::size_t part = 0; part < rows_; part += s_.part_rows) scan_part(part, tile);
+      if ((tile + 1) % kStripTiles == 0 || tile + 1 == tiles) {
+        flush_strip(tile / kStripTiles * kStripTiles * kTileColumns);
         s_.run.check_stop();
         if (s_.overflow.load(std::memory_order_relaxed)) return;
       }
@@ -74,95 +74,82 @@ class BlockScan {
   }
 
  private:
-  void scan_panel(std::size_t panel) {
+  /// Rows from `part` on, as many as fit L2, against one tile.
+  void scan_part(std::size_t part, std::size_t tile) {
     const CoarsePrepared& coarse = s_.in.coarse;
-    const std::size_t last = std::min(panel + 1, coarse.y.units - 1);
+    const std::size_t row = first_ + part, rows = std::min(s_.part_rows, rows_ - part);
+    const std::size_t first_panel = tile * kTileColumns / columns_;
+    const std::size_t last_panel = std::min(first_panel + kTileColumns / columns_, coarse.y.units);
     ScanArguments args{};
-    args.x = coarse.x.unit(first_ / unit_rows_);
-    args.groups = (rows_ + unit_rows_ - 1) / unit_rows_;
+    args.x = coarse.x.unit(row / unit_rows_);
+    args.groups = (rows + unit_rows_ - 1) / unit_rows_;
     args.group_bytes = coarse.x.unit_bytes;
-    args.y = coarse.y.unit(panel);
-    args.y_next = coarse.y.unit(last);
     args.steps = coarse.layout.steps;
     args.widen = coarse.layout.widen;
-    args.row_low = s_.limits.row_low.data() + first_;
-    args.col_low = s_.limits.col_low.data() + panel * columns_;
-    args.products = products_.data();
-    args.masks = masks_.data();
-    s_.in.kernel.scan(args);
-
-    const std::size_t valid = std::min(columns_, s_.in.fine.y.count - panel * columns_);
-    const std::uint32_t valid_mask = valid >= 32 ? ~0u : (1u << valid) - 1;
-    const std::size_t candidates = list_candidates(panel * columns_, valid_mask);
-    const std::size_t unsure = keep_sure(panel * columns_, candidates);
-    if (unsure != 0) look_again(unsure);
+    args.row_low = s_.limits.row_low.data() + row;
+    for (std::size_t panel = first_panel; panel < last_panel; ++panel) {
+      args.y = coarse.y.unit(panel);
+      args.y_next = coarse.y.unit(std::min(panel + 1, coarse.y.units - 1));
+      args.col_low = s_.limits.col_low.data() + panel * columns_;
+      args.products = products_.data() + (panel - first_panel) * s_.part_rows * columns_;
+      args.masks = masks_.data() + (panel - first_panel) * s_.part_rows;
+      s_.in.kernel.scan(args);
+    }
+    const std::size_t unsure = sort_out(part, rows, tile, last_panel - first_panel);
+    if (unsure != 0) look_again(part, tile, unsure);
   }
 
-  /// Turns the masks into pairs. Most rows have none, one or two: those take no branch.
-  std::size_t list_candidates(std::size_t first_column, std::uint32_t valid_mask) {
+  /// Keeps the candidates that their int8 bound puts above the band and lists the others.
+  std::size_t sort_out(std::size_t part, std::size_t rows, std::size_t tile, std::size_t panels) {
+    const std::size_t first_column = tile * kTileColumns;
+    const std::size_t columns = std::min(kTileColumns, s_.in.fine.y.count - first_column);
+    const std::uint64_t valid = columns == kTileColumns ? ~std::uint64_t{0} : (std::uint64_t{1} << columns) - 1;
+    const std::int32_t* row_high = s_.limits.row_high.data() + first_ + part;
+    const std::int32_t* col_high = s_.limits.col_high.data() + first_column;
     FinePair* next = pairs_.data();
-    masks_[rows_] = masks_[rows_ + 1] = 0;
-    for (std::size_t pair = 0; pair < rows_; pair += 2) {
-      std::uint64_t both;
-      std::memcpy(&both, masks_.data() + pair, sizeof both);
-      if (both == 0) continue;
-      for (std::size_t r = pair; r < pair + 2; ++r) {
-        const auto row = static_cast<Vertex>(first_ + r), column = static_cast<Vertex>(first_column);
-        std::uint32_t mask = masks_[r] & valid_mask;
-        next[0] = {row, column + static_cast<Vertex>(std::countr_zero(mask))};
-        next += mask != 0;
-        mask &= mask - 1;
-        next[0] = {row, column + static_cast<Vertex>(std::countr_zero(mask))};
-        next += mask != 0;
-        for (mask &= mask - 1; mask != 0; mask &= mask - 1)
-          *next++ = {row, column + static_cast<Vertex>(std::countr_zero(mask))};
+    for (std::size_t r = 0; r < rows; ++r) {
+      std::uint64_t mask = 0;
+      for (std::size_t panel = 0; panel < panels; ++panel)
+        mask |= std::uint64_t{masks_[panel * s_.part_rows + r]} << (panel * columns_);
+      std::uint64_t kept = 0;
+      for (mask &= valid; mask != 0; mask &= mask - 1) {
+        const auto c = static_cast<std::size_t>(std::countr_zero(mask));
+        const std::int64_t product =
+            products_[(c / columns_ * s_.part_rows + r) * columns_ + c % columns_];
+        const bool sure = product > std::int64_t{row_high[r]} + col_high[c];
+        kept |= std::uint64_t{sure} << c;
+        *next = {static_cast<Vertex>(first_ + part + r), static_cast<Vertex>(first_column + c)};
+        next += !sure;
       }
+      strip_[(part + r) * kStripTiles + tile % kStripTiles] |= kept;
     }
     return static_cast<std::size_t>(next - pairs_.data());
   }
 
-  /// Keeps the candidates that their int8 bound puts above the band; the others stay listed.
-  std::size_t keep_sure(std::size_t first_column, std::size_t count) {
-    const std::int32_t* row_high = s_.limits.row_high.data();
-    const std::int32_t* col_high = s_.limits.col_high.data();
-    std::size_t unsure = 0;
-    for (std::size_t p = 0; p < count; ++p) {
-      const auto [i, j] = pairs_[p];
-      const std::int64_t product = products_[(i - first_) * columns_ + (j - first_column)];
-      const bool sure = product > std::int64_t{row_high[i]} + col_high[j];
-      keep(i - first_, j, sure);
-      pairs_[unsure] = {i, j};
-      unsure += !sure;
-    }
-    return unsure;
-  }
-
-  void look_again(std::size_t count) {
+  void look_again(std::size_t part, std::size_t tile, std::size_t count) {
     const FinePrepared& fine = s_.in.fine;
     s_.in.kernel.fine({fine.x.values.data(), fine.y.values.data(), fine.x.stride, pairs_.data(), count,
                        fine_products_.data()});
+    std::uint64_t* words = strip_.data() + part * kStripTiles + tile % kStripTiles;
+    const double* offset = fine.y.offset.data() + tile * kTileColumns;
+    const double* width = s_.limits.col_fine.data() + tile * kTileColumns;
     for (std::size_t p = 0; p < count; ++p) {
       const auto [i, j] = pairs_[p];
-      const double value = s_.fine_scale * static_cast<double>(fine_products_[p]) + fine.x.offset[i] +
-                           fine.y.offset[j];
-      const double bound = s_.limits.row_fine[i] + s_.limits.col_fine[j];
+      const std::size_t c = j % kTileColumns;
+      const double value = s_.fine_scale * static_cast<double>(fine_products_[p]) + fine.x.offset[i] + offset[c];
+      const double bound = s_.limits.row_fine[i] + width[c];
       const bool sure = value - bound > s_.band.high;
-      keep(i - first_, j, sure);
+      words[(i - first_ - part) * kStripTiles] |= std::uint64_t{sure} << c;
       if (!sure && value + bound > s_.band.low) undecided_.push_back({i, j, value});
     }
-  }
-
-  void keep(std::size_t row, std::size_t column, bool yes) {
-    const std::size_t bit = column % kStripColumns;
-    strip_[row * kStripWords + bit / 64] |= std::uint64_t{yes} << (bit % 64);
   }
 
   void flush_strip(std::size_t first_column) {
     if (s_.count_only) return count_strip();
     for (std::size_t r = 0; r < rows_; ++r) {
-      std::uint64_t* words = strip_.data() + r * kStripWords;
+      std::uint64_t* words = strip_.data() + r * kStripTiles;
       const std::size_t before = found_.size();
-      for (std::size_t w = 0; w < kStripWords; ++w) {
+      for (std::size_t w = 0; w < kStripTiles; ++w) {
         std::uint64_t word = words[w];
         words[w] = 0;
         while (word != 0) {
@@ -259,13 +246,19 @@ class BlockScan {
   std::size_t settled_ = 0;  // undecided pairs that are settled (point band) or counted
 };
 
-/// Rows a block: int8 and int16 rows together fit L2, and every thread gets several blocks.
-std::size_t choose_block_rows(const JoinInput& in, const RunContext& run) {
+/// Rows of a part: int8 and int16 rows take most of L2.
+std::size_t choose_part_rows(const JoinInput& in) {
   const std::size_t unit = in.coarse.x.unit_rows;
   const std::size_t row_bytes = in.coarse.x.unit_bytes / unit + in.fine.x.stride * 2;
-  const std::size_t by_cache = std::clamp<std::size_t>(level2_cache_bytes() / 10 * 8 / row_bytes, 48, 2048);
+  const std::size_t rows = std::clamp<std::size_t>(level2_cache_bytes() / 10 * 7 / row_bytes, 48, 2048);
+  return (rows + unit - 1) / unit * unit;
+}
+
+/// Rows of a block: many parts, so that a tile is fetched seldom, yet several blocks for each thread.
+std::size_t choose_block_rows(const JoinInput& in, std::size_t part_rows, const RunContext& run) {
   const std::size_t by_balance = in.fine.x.count / (4 * std::max(run.threads, 1u)) + 1;
-  return (std::min(by_cache, by_balance) + unit - 1) / unit * unit;
+  const std::size_t parts = (std::min(kPartsABlock * part_rows, by_balance) + part_rows - 1) / part_rows;
+  return parts * part_rows;
 }
 
 /// A kernel's set-up of the thread, undone in any case.
@@ -302,8 +295,9 @@ void scan_all(Shared& shared) {
 
 Shared make_shared_state(const JoinInput& input, Band band, std::uint64_t limit, bool count_only,
                          const RunContext& run) {
-  return {input, separate_limits(input.fine, input.coarse, band, run), band, limit, count_only, run,
-          choose_block_rows(input, run), input.fine.x.scale * input.fine.y.scale};
+  const std::size_t part_rows = choose_part_rows(input);
+  return {input, separate_limits(input.fine, input.coarse, band, run), band, limit, count_only, run, part_rows,
+          choose_block_rows(input, part_rows, run), input.fine.x.scale * input.fine.y.scale};
 }
 
 }  // namespace

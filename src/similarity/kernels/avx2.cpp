@@ -123,44 +123,46 @@ inline std::int64_t sum_lanes(__m256i low, __m256i high) {
   return _mm_cvtsi128_si64(t) + _mm_extract_epi64(t, 1);
 }
 
+/// `Count` columns of one row together: its loads are shared.
+template <int Count>
+inline __attribute__((always_inline)) void dots(const std::int16_t* x, const FineArguments& args, std::size_t p) {
+  __m256i low[Count], high[Count];
+  const std::int16_t* y[Count];
+#pragma GCC unroll 4
+  for (int c = 0; c < Count; ++c) {
+    y[c] = args.y + args.pairs[p + c].col * args.stride;
+    low[c] = high[c] = _mm256_setzero_si256();
+  }
+  for (std::size_t k = 0; k < args.stride; k += 32) {
+    const __m256i x0 = load(x + k), x1 = load(x + k + 16);
+#pragma GCC unroll 4
+    for (int c = 0; c < Count; ++c) {
+      low[c] = _mm256_add_epi32(low[c], _mm256_madd_epi16(x0, load(y[c] + k)));
+      high[c] = _mm256_add_epi32(high[c], _mm256_madd_epi16(x1, load(y[c] + k + 16)));
+    }
+  }
+#pragma GCC unroll 4
+  for (int c = 0; c < Count; ++c) args.products[p + c] = sum_lanes(low[c], high[c]);
+}
+
 void fine(const FineArguments& args) noexcept {
   std::size_t p = 0;
   while (p < args.count) {
-    const std::int16_t* x = args.x + args.pairs[p].row * args.stride;
-    const std::int16_t* y = args.y + args.pairs[p].col * args.stride;
-    const bool two = p + 1 < args.count && args.pairs[p + 1].row == args.pairs[p].row;
-    const std::size_t next = p + 1 + two;
-    if (next < args.count) {
-      const char* ahead = reinterpret_cast<const char*>(args.x + args.pairs[next].row * args.stride);
+    const std::uint32_t row = args.pairs[p].row;
+    std::size_t together = 1;
+    while (together < 4 && p + together < args.count && args.pairs[p + together].row == row) ++together;
+    if (p + together < args.count && args.pairs[p + together].row != row) {
+      const char* ahead = reinterpret_cast<const char*>(args.x + args.pairs[p + together].row * args.stride);
       for (std::size_t b = 0; b < args.stride * 2; b += 64) _mm_prefetch(ahead + b, _MM_HINT_T0);
     }
-    __m256i a0 = _mm256_setzero_si256(), a1 = a0, b0 = a0, b1 = a0;
-    if (two) {  // two columns of one row share its loads
-      const std::int16_t* y1 = args.y + args.pairs[p + 1].col * args.stride;
-      for (std::size_t k = 0; k < args.stride; k += 32) {
-        const __m256i x0 = load(x + k), x1 = load(x + k + 16);
-        a0 = _mm256_add_epi32(a0, _mm256_madd_epi16(x0, load(y + k)));
-        a1 = _mm256_add_epi32(a1, _mm256_madd_epi16(x1, load(y + k + 16)));
-        b0 = _mm256_add_epi32(b0, _mm256_madd_epi16(x0, load(y1 + k)));
-        b1 = _mm256_add_epi32(b1, _mm256_madd_epi16(x1, load(y1 + k + 16)));
-      }
-      args.products[p] = sum_lanes(a0, a1);
-      args.products[p + 1] = sum_lanes(b0, b1);
-    } else {
-      std::size_t k = 0;
-      for (; k + 64 <= args.stride; k += 64) {
-        a0 = _mm256_add_epi32(a0, _mm256_madd_epi16(load(x + k), load(y + k)));
-        a1 = _mm256_add_epi32(a1, _mm256_madd_epi16(load(x + k + 16), load(y + k + 16)));
-        b0 = _mm256_add_epi32(b0, _mm256_madd_epi16(load(x + k + 32), load(y + k + 32)));
-        b1 = _mm256_add_epi32(b1, _mm256_madd_epi16(load(x + k + 48), load(y + k + 48)));
-      }
-      for (; k < args.stride; k += 32) {
-        a0 = _mm256_add_epi32(a0, _mm256_madd_epi16(load(x + k), load(y + k)));
-        a1 = _mm256_add_epi32(a1, _mm256_madd_epi16(load(x + k + 16), load(y + k + 16)));
-      }
-      args.products[p] = sum_lanes(_mm256_add_epi32(a0, b0), _mm256_add_epi32(a1, b1));
+    const std::int16_t* x = args.x + row * args.stride;
+    switch (together) {
+      case 1: dots<1>(x, args, p); break;
+      case 2: dots<2>(x, args, p); break;
+      case 3: dots<3>(x, args, p); break;
+      default: dots<4>(x, args, p);
     }
-    p = next;
+    p += together;
   }
 }
 

@@ -98,13 +98,16 @@ TEST_P(Bounds, OfInt8RowsHold) {
           const std::uint8_t byte = panel[k / 4 * 64 + i % 16 * 4 + k % 4];
           const int q = shape.y_shift != 0 ? byte - shape.y_shift : static_cast<std::int8_t>(byte);
           ASSERT_LE(std::abs(q), shape.max_value);
-          if (k < cols)
+          if (k < cols) {
             v[k] -= Long{coarse.y.scale} * q;
-          else
+          } else {
             ASSERT_EQ(q, 0);
+          }
           if (k % 4 < 2) lane_square += q * q;
           if ((k / 4 + 1) % coarse.layout.widen == 0 && k % 4 == 3) {
-            if (shape.start == KernelShape::Start::lanes) ASSERT_LE(lane_square, 32767);
+            if (shape.start == KernelShape::Start::lanes) {
+              ASSERT_LE(lane_square, 32767);
+            }
             lane_square = 0;
           }
         }
