@@ -83,9 +83,10 @@ std::vector<ReportLine> lines_of(const OrderReport& report) {
   }
   lines.push_back({"order", order_text(report)});
   lines.push_back({"time", stages_text(report)});
-  lines.push_back(
-      {"memory", fmt::format("{} at most  {}, {} thread{}", bytes_text(result.peak_bytes),
-                             name_of(result.isa), result.threads, result.threads == 1 ? "" : "s")});
+  if (result.threshold)
+    lines.push_back(
+        {"memory", fmt::format("{} at most  {}, {} thread{}", bytes_text(result.peak_bytes),
+                               name_of(result.isa), result.threads, result.threads == 1 ? "" : "s")});
   lines.push_back({"written", report.output_path});
   if (!report.edges_path.empty()) lines.push_back({"", report.edges_path});
   return lines;

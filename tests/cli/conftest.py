@@ -6,9 +6,11 @@ The program is GCBS_PROGRAM, or build/gcbs of this checkout.
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -84,6 +86,21 @@ def program_path():
 @pytest.fixture
 def gcbs(program_path, tmp_path):
     return Program(program_path, tmp_path)
+
+
+@pytest.fixture
+def plain_user(gcbs):
+    """Options to run as a user whom permissions bind, in a folder of gcbs that this user can reach."""
+    gcbs.folder = pathlib.Path(tempfile.mkdtemp())
+    gcbs.folder.chmod(0o777)
+    nobody = 65534
+    options = {"user": nobody, "group": nobody, "extra_groups": []} if os.geteuid() == 0 else {}
+    try:
+        gcbs("--version", **options)
+    except (PermissionError, AssertionError):
+        pytest.skip("nobody cannot run the program where it stands")
+    yield options
+    shutil.rmtree(gcbs.folder)
 
 
 @pytest.fixture

@@ -65,6 +65,7 @@ TEST(TextReport, IsSilentAboutAGraphThatWasNotBuilt) {
   OrderReport report = small_report();
   report.result.threshold.reset();
   EXPECT_EQ(text_of(report, "edges"), "no such line");
+  EXPECT_EQ(text_of(report, "memory"), "no such line");
 }
 
 TEST(TextReport, WholeBatchesHaveNoRemainder) {
