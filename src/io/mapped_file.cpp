@@ -7,8 +7,8 @@
 //
 // The table is a fixed array of atomics because a signal handler may neither lock nor allocate.
 // A slot's `begin` is its flag: 0 free, 1 being filled, else the address; the other fields are written
-// before it (release) and read after it (acquire). A thread that faults in a map holds that map, so
-// the slot it looks for cannot change under it; other slots may, and `begin` is read twice for them.
+// before it and read after it. A thread that faults in a map holds that map, so the slot it looks for
+// cannot change under it; other slots may, and `begin` is read twice for them.
 #include "io/mapped_file.h"
 
 #include <fcntl.h>
@@ -48,16 +48,16 @@ void remember(std::span<const std::byte> bytes, const char* path) noexcept {
   for (Slot& slot : live_maps) {
     std::uintptr_t free = kFree;
     if (!slot.begin.compare_exchange_strong(free, kFilling)) continue;
-    slot.end.store(address_of(bytes) + bytes.size(), std::memory_order_relaxed);
-    slot.path.store(path, std::memory_order_relaxed);
-    slot.begin.store(address_of(bytes), std::memory_order_release);
+    slot.end.store(address_of(bytes) + bytes.size());
+    slot.path.store(path);
+    slot.begin.store(address_of(bytes));
     return;
   }
 }
 
 void forget(std::span<const std::byte> bytes) noexcept {
   for (Slot& slot : live_maps)
-    if (slot.begin.load(std::memory_order_relaxed) == address_of(bytes)) slot.begin.store(kFree);
+    if (slot.begin.load() == address_of(bytes)) slot.begin.store(kFree);
 }
 
 /// A descriptor that closes itself.
@@ -125,11 +125,10 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
 const char* mapped_file_at(const void* address) noexcept {
   const auto wanted = reinterpret_cast<std::uintptr_t>(address);
   for (const Slot& slot : live_maps) {
-    const std::uintptr_t begin = slot.begin.load(std::memory_order_acquire);
-    if (begin <= kFilling || wanted < begin || wanted >= slot.end.load(std::memory_order_relaxed)) continue;
-    const char* path = slot.path.load(std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_acquire);
-    if (slot.begin.load(std::memory_order_relaxed) == begin) return path;
+    const std::uintptr_t begin = slot.begin.load();
+    if (begin <= kFilling || wanted < begin || wanted >= slot.end.load()) continue;
+    const char* path = slot.path.load();
+    if (slot.begin.load() == begin) return path;
   }
   return nullptr;
 }

@@ -153,10 +153,9 @@ const Tensor& choose(const std::vector<Tensor>& tensors, const std::string& file
   const auto matrices = std::count_if(tensors.begin(), tensors.end(), is_matrix);
   if (matrices == 1) return *std::find_if(tensors.begin(), tensors.end(), is_matrix);
   if (tensors.size() == 1) return tensors[0];  // its shape is refused with the right words
-  refuse(
-      file,
-      "it holds " + std::to_string(tensors.size()) + " tensors and " + std::to_string(matrices) + " matrices",
-      "name one as " + file + ":NAME, there are: " + list_of(tensors));
+  refuse(file,
+         std::to_string(matrices) + " of its " + std::to_string(tensors.size()) + " tensors are matrices",
+         "name one as " + file + ":NAME, there are: " + list_of(tensors));
 }
 
 ValueType type_of(const Tensor& tensor, const std::string& file) {

@@ -156,6 +156,7 @@ FineOperand quantise_rows(const Rows& rows, const std::vector<float>& mean,
   FineOperand side;
   side.count = rows.count();
   side.stride = padded(rows.dim());
+  side.mean = mean;
   side.values = Array<std::int16_t>(side.count * side.stride, run.meter);
   side.error = Array<float>(side.count, run.meter);
   side.norm = Array<float>(side.count, run.meter);

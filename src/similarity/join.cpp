@@ -15,7 +15,7 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <mutex>
+#include <memory>
 
 #include "cpu/cache.h"
 #include "similarity/definition.h"
@@ -43,19 +43,24 @@ struct Shared {
   std::atomic<bool> overflow{false};
 };
 
-/// One block of rows on its way through the panels.
+/// A worker: takes one block of rows after the other through all panels. Its buffers live on.
 class BlockScan {
  public:
-  BlockScan(Shared& shared, std::size_t block)
-      : s_(shared), block_(block), unit_rows_(shared.in.coarse.x.unit_rows),
-        columns_(shared.in.coarse.y.unit_rows), first_(block * shared.block_rows),
-        rows_(std::min(shared.block_rows, shared.in.fine.x.count - first_)),
-        products_((rows_ + unit_rows_) * columns_), masks_(rows_ + unit_rows_ + 2),
-        pairs_(rows_ * columns_), fine_products_(rows_ * columns_), strip_(rows_ * kStripWords) {}
+  explicit BlockScan(Shared& shared)
+      : s_(shared), unit_rows_(shared.in.coarse.x.unit_rows), columns_(shared.in.coarse.y.unit_rows),
+        products_(shared.block_rows * columns_), masks_(shared.block_rows + 2),
+        pairs_(shared.block_rows * columns_ + 2), fine_products_(shared.block_rows * columns_),
+        strip_(shared.block_rows * kStripWords, std::uint64_t{0}) {}
 
-  void run() {
+  void run(std::size_t block) {
+    block_ = block;
+    first_ = block * s_.block_rows;
+    rows_ = std::min(s_.block_rows, s_.in.fine.x.count - first_);
+    settled_ = 0;
+    undecided_.clear();
+    found_.clear();
+    strip_counts_.clear();
     const CoarseOperand& y = s_.in.coarse.y;
-    std::memset(strip_.data(), 0, rows_ * kStripWords * sizeof(std::uint64_t));
     const std::size_t panels_a_strip = kStripColumns / columns_;
     for (std::size_t panel = 0; panel < y.units; ++panel) {
       scan_panel(panel);
@@ -88,14 +93,13 @@ class BlockScan {
 
     const std::size_t valid = std::min(columns_, s_.in.fine.y.count - panel * columns_);
     const std::uint32_t valid_mask = valid >= 32 ? ~0u : (1u << valid) - 1;
-    const std::size_t count = sort_out(panel * columns_, valid_mask);
-    if (count != 0) look_again(count);
+    const std::size_t candidates = list_candidates(panel * columns_, valid_mask);
+    const std::size_t unsure = keep_sure(panel * columns_, candidates);
+    if (unsure != 0) look_again(unsure);
   }
 
-  /// Candidates of a panel: kept at once, or listed for a closer look. Returns how many are listed.
-  std::size_t sort_out(std::size_t first_column, std::uint32_t valid_mask) {
-    const std::int32_t* row_high = s_.limits.row_high.data() + first_;
-    const std::int32_t* col_high = s_.limits.col_high.data() + first_column;
+  /// Turns the masks into pairs. Most rows have none, one or two: those take no branch.
+  std::size_t list_candidates(std::size_t first_column, std::uint32_t valid_mask) {
     FinePair* next = pairs_.data();
     masks_[rows_] = masks_[rows_ + 1] = 0;
     for (std::size_t pair = 0; pair < rows_; pair += 2) {
@@ -103,19 +107,34 @@ class BlockScan {
       std::memcpy(&both, masks_.data() + pair, sizeof both);
       if (both == 0) continue;
       for (std::size_t r = pair; r < pair + 2; ++r) {
+        const auto row = static_cast<Vertex>(first_ + r), column = static_cast<Vertex>(first_column);
         std::uint32_t mask = masks_[r] & valid_mask;
-        const std::int32_t* products = products_.data() + r * columns_;
-        while (mask != 0) {
-          const auto c = static_cast<std::size_t>(std::countr_zero(mask));
-          mask &= mask - 1;
-          const bool sure = products[c] > static_cast<std::int64_t>(row_high[r]) + col_high[c];
-          if (sure) keep(r, first_column + c);
-          *next = {static_cast<Vertex>(first_ + r), static_cast<Vertex>(first_column + c)};
-          next += !sure;
-        }
+        next[0] = {row, column + static_cast<Vertex>(std::countr_zero(mask))};
+        next += mask != 0;
+        mask &= mask - 1;
+        next[0] = {row, column + static_cast<Vertex>(std::countr_zero(mask))};
+        next += mask != 0;
+        for (mask &= mask - 1; mask != 0; mask &= mask - 1)
+          *next++ = {row, column + static_cast<Vertex>(std::countr_zero(mask))};
       }
     }
     return static_cast<std::size_t>(next - pairs_.data());
+  }
+
+  /// Keeps the candidates that their int8 bound puts above the band; the others stay listed.
+  std::size_t keep_sure(std::size_t first_column, std::size_t count) {
+    const std::int32_t* row_high = s_.limits.row_high.data();
+    const std::int32_t* col_high = s_.limits.col_high.data();
+    std::size_t unsure = 0;
+    for (std::size_t p = 0; p < count; ++p) {
+      const auto [i, j] = pairs_[p];
+      const std::int64_t product = products_[(i - first_) * columns_ + (j - first_column)];
+      const bool sure = product > std::int64_t{row_high[i]} + col_high[j];
+      keep(i - first_, j, sure);
+      pairs_[unsure] = {i, j};
+      unsure += !sure;
+    }
+    return unsure;
   }
 
   void look_again(std::size_t count) {
@@ -127,16 +146,15 @@ class BlockScan {
       const double value = s_.fine_scale * static_cast<double>(fine_products_[p]) + fine.x.offset[i] +
                            fine.y.offset[j];
       const double bound = s_.limits.row_fine[i] + s_.limits.col_fine[j];
-      if (value - bound > s_.band.high)
-        keep(i - first_, j);
-      else if (value + bound > s_.band.low)
-        undecided_.push_back({i, j, value});
+      const bool sure = value - bound > s_.band.high;
+      keep(i - first_, j, sure);
+      if (!sure && value + bound > s_.band.low) undecided_.push_back({i, j, value});
     }
   }
 
-  void keep(std::size_t row, std::size_t column) {
+  void keep(std::size_t row, std::size_t column, bool yes) {
     const std::size_t bit = column % kStripColumns;
-    strip_[row * kStripWords + bit / 64] |= std::uint64_t{1} << (bit % 64);
+    strip_[row * kStripWords + bit / 64] |= std::uint64_t{yes} << (bit % 64);
   }
 
   void flush_strip(std::size_t first_column) {
@@ -224,11 +242,12 @@ class BlockScan {
       next[r] += count;
       from += count;
     }
-    s_.undecided[block_] = std::move(undecided_);
+    s_.undecided[block_].assign(undecided_.begin(), undecided_.end());
   }
 
   Shared& s_;
-  std::size_t block_, unit_rows_, columns_, first_, rows_;
+  std::size_t unit_rows_, columns_;
+  std::size_t block_ = 0, first_ = 0, rows_ = 0;
   Array<std::int32_t> products_;
   Array<std::uint32_t> masks_;
   Array<FinePair> pairs_;
@@ -269,12 +288,14 @@ void scan_all(Shared& shared) {
   const std::size_t blocks = (shared.in.fine.x.count + shared.block_rows - 1) / shared.block_rows;
   shared.blocks.resize(blocks);
   shared.undecided.resize(blocks);
+  std::vector<std::unique_ptr<BlockScan>> workers(std::max(shared.run.threads, 1u));
   parallel_for(
       shared.run, blocks, 1,
-      [&](std::size_t block, std::size_t, unsigned) {
+      [&](std::size_t block, std::size_t, unsigned worker) {
         if (shared.overflow.load(std::memory_order_relaxed)) return;
+        if (!workers[worker]) workers[worker] = std::make_unique<BlockScan>(shared);
         const KernelOnThread ready(shared.in.kernel);
-        BlockScan(shared, block).run();
+        workers[worker]->run(block);
       },
       Report::progress);
 }

@@ -20,10 +20,11 @@ struct FineOperand {
   std::size_t count = 0;
   std::size_t stride = 0;  ///< values a row, a multiple of 32, zero-padded
   Array<std::int16_t> values;
-  double scale = 1;      ///< a float32 number
-  Array<float> error;    ///< >= |x' - scale p|
-  Array<float> norm;     ///< >= |x'|
-  Array<double> offset;  ///< x.mean_y - mean_x.mean_y for X, mean_x.y for Y
+  std::vector<float> mean;  ///< any vector is correct; the mean of a sample makes errors small
+  double scale = 1;         ///< a float32 number
+  Array<float> error;       ///< >= |x' - scale p|
+  Array<float> norm;        ///< >= |x'|
+  Array<double> offset;     ///< x.mean_y - mean_x.mean_y for X, mean_x.y for Y
 
   const std::int16_t* row(std::size_t i) const noexcept { return values.data() + i * stride; }
 };

@@ -16,6 +16,7 @@ constexpr std::size_t kTile = 16, kTileValues = kTile * kTile;
 constexpr std::size_t kFirstTiles = 1024;             // drawn to find the cut
 constexpr double kWantedTail = 30000;                 // values above the threshold
 constexpr std::size_t kLeastTiles = 4096;
+constexpr double kMostShare = 0.003;                  // of all pairs
 constexpr std::uint64_t kAllPairsUpTo = 1u << 22;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -140,7 +141,9 @@ TailSample sample_tail(const FinePrepared& fine, double quantile, const Kernel& 
   for (const double b : bound.col) col_sum += b;
   sample.fine_bound = row_sum / static_cast<double>(bound.row.size()) + col_sum / static_cast<double>(bound.col.size());
 
-  const double most = std::max(16384.0, static_cast<double>(pairs) / (100 * kTileValues));
+  // A better guess makes the band narrower, but must not cost more than a few percent of the scan.
+  // The sample depends on the data alone, never on the kernel: so does the estimate.
+  const double most = std::max<double>(kLeastTiles, kMostShare * static_cast<double>(pairs) / kTileValues);
   const auto tiles = static_cast<std::size_t>(std::clamp(
       kWantedTail / (kTileValues * sample.tail_share), static_cast<double>(kLeastTiles), most));
   std::vector<Drawn> drawn = draw_tiles(fine, kernel, seed, 0, kFirstTiles, -kInfinity, run);

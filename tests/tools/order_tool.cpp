@@ -17,7 +17,7 @@ namespace {
 
 gcbs::testing::Drawing read_graph(std::istream& text) {
   gcbs::testing::Drawing drawing{"standard input", 0, {}};
-  text >> drawing.vertices;
+  if (!(text >> drawing.vertices)) throw gcbs::Error(gcbs::ErrorKind::input, "the graph has no size");
   for (gcbs::Vertex row = 0, column = 0; text >> row >> column;) {
     if (row >= drawing.vertices || column >= drawing.vertices)
       throw gcbs::Error(gcbs::ErrorKind::input, "an entry leaves the graph");

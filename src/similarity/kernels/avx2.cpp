@@ -124,19 +124,43 @@ inline std::int64_t sum_lanes(__m256i low, __m256i high) {
 }
 
 void fine(const FineArguments& args) noexcept {
-  for (std::size_t p = 0; p < args.count; ++p) {
+  std::size_t p = 0;
+  while (p < args.count) {
     const std::int16_t* x = args.x + args.pairs[p].row * args.stride;
     const std::int16_t* y = args.y + args.pairs[p].col * args.stride;
-    if (p + 2 < args.count) {
-      const char* ahead = reinterpret_cast<const char*>(args.x + args.pairs[p + 2].row * args.stride);
+    const bool two = p + 1 < args.count && args.pairs[p + 1].row == args.pairs[p].row;
+    const std::size_t next = p + 1 + two;
+    if (next < args.count) {
+      const char* ahead = reinterpret_cast<const char*>(args.x + args.pairs[next].row * args.stride);
       for (std::size_t b = 0; b < args.stride * 2; b += 64) _mm_prefetch(ahead + b, _MM_HINT_T0);
     }
-    __m256i a = _mm256_setzero_si256(), b = a;
-    for (std::size_t k = 0; k < args.stride; k += 32) {
-      a = _mm256_add_epi32(a, _mm256_madd_epi16(load(x + k), load(y + k)));
-      b = _mm256_add_epi32(b, _mm256_madd_epi16(load(x + k + 16), load(y + k + 16)));
+    __m256i a0 = _mm256_setzero_si256(), a1 = a0, b0 = a0, b1 = a0;
+    if (two) {  // two columns of one row share its loads
+      const std::int16_t* y1 = args.y + args.pairs[p + 1].col * args.stride;
+      for (std::size_t k = 0; k < args.stride; k += 32) {
+        const __m256i x0 = load(x + k), x1 = load(x + k + 16);
+        a0 = _mm256_add_epi32(a0, _mm256_madd_epi16(x0, load(y + k)));
+        a1 = _mm256_add_epi32(a1, _mm256_madd_epi16(x1, load(y + k + 16)));
+        b0 = _mm256_add_epi32(b0, _mm256_madd_epi16(x0, load(y1 + k)));
+        b1 = _mm256_add_epi32(b1, _mm256_madd_epi16(x1, load(y1 + k + 16)));
+      }
+      args.products[p] = sum_lanes(a0, a1);
+      args.products[p + 1] = sum_lanes(b0, b1);
+    } else {
+      std::size_t k = 0;
+      for (; k + 64 <= args.stride; k += 64) {
+        a0 = _mm256_add_epi32(a0, _mm256_madd_epi16(load(x + k), load(y + k)));
+        a1 = _mm256_add_epi32(a1, _mm256_madd_epi16(load(x + k + 16), load(y + k + 16)));
+        b0 = _mm256_add_epi32(b0, _mm256_madd_epi16(load(x + k + 32), load(y + k + 32)));
+        b1 = _mm256_add_epi32(b1, _mm256_madd_epi16(load(x + k + 48), load(y + k + 48)));
+      }
+      for (; k < args.stride; k += 32) {
+        a0 = _mm256_add_epi32(a0, _mm256_madd_epi16(load(x + k), load(y + k)));
+        a1 = _mm256_add_epi32(a1, _mm256_madd_epi16(load(x + k + 16), load(y + k + 16)));
+      }
+      args.products[p] = sum_lanes(_mm256_add_epi32(a0, b0), _mm256_add_epi32(a1, b1));
     }
-    args.products[p] = sum_lanes(a, b);
+    p = next;
   }
 }
 

@@ -1,0 +1,67 @@
+"""What is measured: every case once, the ones that matter most first."""
+
+from dataclasses import dataclass
+
+from generate import COSQA_DIM, COSQA_ROWS, DIM
+
+
+@dataclass(frozen=True)
+class Case:
+    data: str
+    n: int
+    m: int = 512
+    k: int = 64
+    peers: tuple = ()
+    rounds: int = 3  # of each peer; ours runs before, between and after them
+    flags: tuple = ()  # of gcbs order
+    variant: str = ""
+
+    @property
+    def key(self):
+        return "-".join([self.data, str(self.n), f"m{self.m}"] + ([self.variant] if self.variant else []))
+
+    @property
+    def dim(self):
+        return COSQA_DIM if self.data == "cosqa" else DIM
+
+
+JOINS = ("sgemm", "faiss")
+
+
+def forced(case, flag, value, **changes):
+    """The same case with one flag of gcbs set, without peers unless told."""
+    known = {"data": case.data, "n": case.n, "m": case.m, "k": case.k}
+    return Case(**{**known, **changes}, flags=(f"--{flag}", value), variant=f"{flag}-{value}")
+
+
+def standard(isas):
+    rand = {n: Case("rand", n, peers=JOINS) for n in (10_000, 20_000)}
+    cosqa = Case("cosqa", COSQA_ROWS, m=64, peers=JOINS)
+    clu = Case("clu", 50_000, peers=JOINS, rounds=1)
+    yield Case("rand", 10_000, peers=(*JOINS, "listing"))
+    yield rand[20_000]
+    yield cosqa
+    yield Case("cosqa", COSQA_ROWS, m=512, peers=JOINS)
+    yield Case("rand", 24_927, k=64, peers=JOINS, rounds=2)
+    yield Case("rand", 50_000, peers=JOINS, rounds=1)
+    yield clu
+    yield Case("rand", 100_000, rounds=2)
+    # A set that is not this machine's best, but whose floor it can show.
+    for isa in isas[1:]:
+        if isa == "avx512_vnni":
+            yield forced(rand[20_000], "isa", isa, peers=("sgemm",))
+            yield forced(cosqa, "isa", isa, peers=("sgemm",))
+    for isa in isas:
+        yield forced(rand[10_000], "isa", isa, rounds=1 if isa == "scalar" else 3)
+    for shortcut in ("on", "off"):
+        for case in (rand[20_000], cosqa, clu):
+            yield forced(case, "shortcut", shortcut, rounds=2)
+    for mode in ("estimate", "paper"):
+        yield forced(rand[20_000], "threshold", mode, rounds=2)
+
+
+def large():
+    yield Case("rand", 275_602, k=256, rounds=1)
+    yield Case("rand", 500_000, rounds=1)
+    yield Case("rand", 1_000_000, rounds=1)
+    yield Case("clu", 500_000, rounds=1)

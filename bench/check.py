@@ -1,0 +1,83 @@
+"""Answers first: two edge sets compared, and a few rows checked against float64 sums.
+
+An edge set is a sorted array of uint64 keys, row << 32 | column. Peers sum in float32, so a pair whose
+similarity lies within 1e-6 of the threshold may fall on either side of it; no other pair may.
+"""
+
+import numpy as np
+from generate import CHUNK, load_unit, unit
+
+TOLERANCE = 1e-6
+
+
+def keys_of(edges):
+    """Keys of an E x 2 array, ascending when its rows are."""
+    return edges[:, 0].astype(np.uint64) << np.uint64(32) | edges[:, 1].astype(np.uint64)
+
+
+def rows_of(keys):
+    return (keys >> np.uint64(32)).astype(np.int64), (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
+
+
+def off_diagonal(keys):
+    rows, columns = rows_of(keys)
+    return keys[rows != columns]
+
+
+def compare(ours, theirs, x, y, threshold):
+    """How many edges differ, and the farthest of them from the threshold."""
+    differing = np.setxor1d(ours, theirs, assume_unique=True)
+    worst = 0.0
+    for start in range(0, len(differing), CHUNK):
+        rows, columns = rows_of(differing[start : start + CHUNK])
+        values = np.einsum("ij,ij->i", x[rows].astype(np.float64), y[columns].astype(np.float64))
+        worst = max(worst, float(np.abs(values - threshold).max()))
+        if worst >= TOLERANCE:
+            break
+    return {"edges": len(theirs), "differing": len(differing), "worst": worst, "agree": worst < TOLERANCE}
+
+
+def spot_check(edges, x_path, y_path, threshold, count=32):
+    """The edges of `count` rows against float64 products; pairs within 1e-12 of the threshold may pass."""
+    n = len(np.load(x_path, mmap_mode="r"))
+    rows = np.sort(np.random.default_rng(7).choice(n, min(count, n), replace=False))
+    x = unit(np.load(x_path, mmap_mode="r")[rows].astype(np.float32)).astype(np.float64)
+    y = np.load(y_path, mmap_mode="r")
+    bounds = np.searchsorted(edges[:, 0], [rows, rows + 1])
+    found = np.zeros((len(rows), n), bool)
+    for at in range(len(rows)):
+        found[at, edges[bounds[0, at] : bounds[1, at], 1]] = True
+    wrong = 0
+    for start in range(0, n, CHUNK):
+        values = x @ unit(y[start : start + CHUNK].astype(np.float32)).astype(np.float64).T
+        expected = values > threshold
+        columns = np.arange(start, start + expected.shape[1])
+        expected[rows[:, None] == columns] = False
+        open_ = np.abs(values - threshold) > 1e-12
+        wrong += int(np.count_nonzero((expected != found[:, start : start + CHUNK]) & open_))
+    return {"rows": len(rows), "differing": wrong, "agree": wrong == 0}
+
+
+def sampled_threshold(x_path, y_path, m, pairs=1 << 20):
+    """About the quantile that leaves m a row, from random pairs: for runs without gcbs."""
+    x, y = load_unit(x_path), load_unit(y_path)
+    rng = np.random.default_rng(3)
+    values = np.concatenate(
+        [
+            np.einsum("ij,ij->i", x[rng.integers(len(x), size=CHUNK)], y[rng.integers(len(y), size=CHUNK)])
+            for _ in range(pairs // CHUNK)
+        ]
+    )
+    return float(np.quantile(values.astype(np.float64), 1 - m / len(x)))
+
+
+def is_permutation(path, n):
+    order = np.load(path)
+    return order.dtype == np.int64 and np.array_equal(np.sort(order), np.arange(n))
+
+
+def is_likely_count(edges, n, m):
+    """Whether as many edges were kept as the exact quantile leaves, the diagonal taken away."""
+    total = n * n - 1
+    kept = total - int((1 - m / n) * total)
+    return kept - n - 2 <= edges <= kept + 2

@@ -1,0 +1,127 @@
+// `gcbs order`: two embedding files in, an order out.
+//
+// Ensures: outputs are complete or absent, whatever ends the run; stdout carries the JSON object or
+// nothing; stderr carries a few lines for people unless --quiet. The outputs' folders are tried
+// before the work starts, because nobody wants to learn of a typing error an hour later.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "gcbs/io.h"
+#include "gcbs/pipeline.h"
+#include "order_request.h"
+#include "progress.h"
+#include "report/report.h"
+#include "signals.h"
+#include "stopwatch.h"
+#include "verbs.h"
+
+namespace gcbs::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The file of `file.safetensors:tensor`.
+fs::path file_of(const std::string& input) {
+  constexpr std::string_view kMark = ".safetensors:";
+  const std::size_t at = input.rfind(kMark);
+  std::error_code ignored;
+  if (at == std::string::npos || fs::exists(input, ignored)) return input;
+  return input.substr(0, at + kMark.size() - 1);
+}
+
+bool is_same_file(const fs::path& a, const fs::path& b) {
+  std::error_code error;
+  if (fs::equivalent(a, b, error) && !error) return true;
+  // One of them is not there yet: compare where they would be.
+  return fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error) &&
+         !error;
+}
+
+void check_output(const std::string& output, const OrderRequest& request) {
+  for (const std::string& input : {request.x, request.y})
+    if (is_same_file(output, file_of(input)))
+      throw Error(ErrorKind::usage, output + " is both an input and an output",
+                  "writing it would destroy the embeddings", "choose another name for the output");
+  check_writable(output);
+}
+
+void check_outputs(const OrderRequest& request) {
+  check_output(request.output, request);
+  if (request.edges.empty()) return;
+  if (is_same_file(request.output, request.edges))
+    throw Error(ErrorKind::usage, "-o and --edges name the same file " + request.output,
+                "one would overwrite the other", "give them different names");
+  check_output(request.edges, request);
+}
+
+void check_stop() {
+  if (stop_signal() != 0) throw Error(ErrorKind::interrupted, "interrupted");
+}
+
+void write_outputs(const OrderRequest& request, const OrderResult& result) {
+  WritePhase phase;
+  if (!request.edges.empty()) {
+    write_npy_edges(request.edges, result.edges.offsets, result.edges.columns);
+    phase.wrote(request.edges);
+  }
+  const auto& rows = result.order.old_of_new;
+  write_npy(request.output, std::vector<std::int64_t>(rows.begin(), rows.end()));
+  phase.commit();
+}
+
+/// Reads, orders, writes; the report is complete but for the total.
+OrderReport order_files(const OrderRequest& request, Progress& progress) {
+  progress.begin_stage("read");
+  const Stopwatch reading;
+  const FileMatrix x = open_matrix(request.x);
+  const FileMatrix y = request.y == request.x ? x : open_matrix(request.y);
+  const Stage read{"read", reading.seconds()};
+  check_stop();
+
+  progress.set_rows(x.view.rows);
+  OrderReport report{request.x,       request.y,     request.output,
+                     request.edges,   x.view.rows,   x.view.cols,
+                     request.options, request.paper, order_pairs(x.view, y.view, request.options, &progress)};
+
+  progress.begin_stage("write");
+  const Stopwatch writing;
+  write_outputs(request, report.result);
+  report.result.stages.insert(report.result.stages.begin(), read);
+  report.result.stages.push_back({"write", writing.seconds()});
+  return report;
+}
+
+void run_order(const OrderRequest& request, Terminal& terminal) {
+  const Stopwatch total;
+  check_outputs(request);
+  Progress progress(terminal, request.quiet);
+  OrderReport report = order_files(request, progress);
+  progress.finish();
+  report.seconds = total.seconds();
+  if (!request.quiet) terminal.print(lines_of(report));
+  if (request.json) print_result(json_of(report));
+}
+
+}  // namespace
+
+Verb declare_order(CLI::App& program) {
+  CLI::App* verb = program.add_subcommand(
+      "order",
+      "Order the pairs of two embedding files so that batches are full of hard negatives.\n"
+      "Usage: gcbs order X [Y] -k K [-m M | -q Q] -o ORDER.npy [flags]\n\n"
+      "Cut into consecutive blocks of K rows, the order gives the batches. Pairs that\n"
+      "are similar, x_i to y_j, end up in the same block where that is possible.");
+  verb->footer(
+      "Example:\n  gcbs order X.npy Y.npy -k 64 -m 128 -o order.npy\n\n"
+      "Exit codes: 0 done, 1 internal, 2 usage, 3 input, 4 unsupported here,\n"
+      "5 out of memory or disk, 130 and 143 interrupted.");
+  const auto flags = std::make_shared<OrderFlags>();
+  declare_flags(*verb, *flags);
+  return {verb, [flags](Terminal& terminal) { run_order(resolve(*flags), terminal); }};
+}
+
+}  // namespace gcbs::cli

@@ -1,0 +1,38 @@
+// The flags of `gcbs order`, and what they come to.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "gcbs/pipeline.h"
+
+namespace CLI {
+class App;
+}
+
+namespace gcbs::cli {
+
+/// The words as they were typed; none where a flag was not given.
+struct OrderFlags {
+  using Word = std::optional<std::string>;
+  Word x, y, batch_size, quantile, neighbours, method, threshold, shortcut, output, edges;
+  Word threads, seed, isa, memory_limit;
+  bool paper = false, normalised = false, json = false, quiet = false;
+};
+
+/// Adds the flags to the verb; `flags` must outlive the parse.
+void declare_flags(CLI::App& verb, OrderFlags& flags);
+
+/// What to do, fully decided but for what depends on the data.
+struct OrderRequest {
+  std::string x, y;  ///< y equals x where none was given
+  std::string output;
+  std::string edges;  ///< empty: not wanted
+  PipelineOptions options;
+  bool paper = false, json = false, quiet = false;
+};
+
+/// Throws Error(usage): a value out of range, a flag missing, flags that contradict each other.
+OrderRequest resolve(const OrderFlags& flags);
+
+}  // namespace gcbs::cli

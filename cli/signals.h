@@ -1,0 +1,32 @@
+// What signals do to a run: stop it, end it at once, or tell of a file that shrank under it.
+#pragma once
+
+#include <string>
+
+namespace gcbs::cli {
+
+/// SIGINT, SIGTERM and SIGHUP ask for a stop (a second one ends the program at once, temporaries
+/// removed); SIGBUS in a mapped input becomes words and exit code 3; SIGPIPE and SIGXFSZ are ignored,
+/// so that the write that met them fails and is reported. Call once, first thing.
+void install_signal_handlers();
+
+/// The signal that asked for a stop, or 0. Thread-safe.
+int stop_signal() noexcept;
+
+/// While it lives, the first signal ends the program at once, with every file of the run removed:
+/// for the writing of outputs, which polls nobody. Throws Error(interrupted) if a stop was asked
+/// for before. At most one at a time.
+class WritePhase {
+ public:
+  WritePhase();
+  ~WritePhase();
+  WritePhase(const WritePhase&) = delete;
+  WritePhase& operator=(const WritePhase&) = delete;
+
+  /// `path` is complete, but is to go if the run does not get to its end.
+  void wrote(const std::string& path);
+  /// All outputs are complete: keep them.
+  void commit() noexcept;
+};
+
+}  // namespace gcbs::cli

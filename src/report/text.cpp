@@ -1,0 +1,102 @@
+// Reports as a few labelled lines for people: what went in, what was found, how long, where it went.
+//
+// Numbers are rounded for reading; whoever needs all digits takes the JSON. No colour, no width: the
+// caller knows its terminal.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gcbs/version.h"
+#include "report/report.h"
+
+namespace gcbs {
+namespace {
+
+std::string seconds_text(double seconds) {
+  if (seconds >= 100) return fmt::format("{:.0f} s", seconds);
+  if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
+  return fmt::format("{:.1f} ms", seconds * 1e3);
+}
+
+std::string threshold_text(const OrderReport& report) {
+  const Threshold& threshold = *report.result.threshold;
+  std::string text = fmt::format("{:.6f}  {}", threshold.value, name_of(threshold.mode));
+  if (threshold.low != threshold.high)
+    text += fmt::format(", between {:.6f} and {:.6f}", threshold.low, threshold.high);
+  return text + fmt::format(", quantile {:.8g}", report.result.quantile);
+}
+
+std::string order_text(const OrderReport& report) {
+  const std::size_t size = report.options.batch_size;
+  const std::size_t whole = report.rows / size, rest = report.rows % size;
+  std::string text =
+      fmt::format("{}, {} batches of {}", name_of(report.options.ordering.method), grouped(whole), size);
+  if (rest != 0) text += fmt::format(" and one of {}", rest);
+  return text;
+}
+
+/// The stages that took time worth a reader's eye, in order.
+std::string stages_text(const OrderReport& report) {
+  std::string text = seconds_text(report.seconds);
+  const char* separator = "  ";
+  for (const Stage& stage : report.result.stages) {
+    if (stage.seconds < 0.01 * report.seconds) continue;
+    text += fmt::format("{}{} {}", separator, stage.name, seconds_text(stage.seconds));
+    separator = ", ";
+  }
+  return text;
+}
+
+std::string listed(const std::vector<Isa>& isas) {
+  std::string text;
+  for (const Isa isa : isas) text += (text.empty() ? "" : ", ") + std::string(name_of(isa));
+  return text;
+}
+
+}  // namespace
+
+std::string grouped(std::uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return digits;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
+  return fmt::format("{:.{}f} {}", value, unit == 0 ? 0 : 1, kUnits[unit]);
+}
+
+std::vector<ReportLine> lines_of(const OrderReport& report) {
+  const OrderResult& result = report.result;
+  const std::string files =
+      report.x_path == report.y_path ? report.x_path : report.x_path + ", " + report.y_path;
+  std::vector<ReportLine> lines;
+  lines.push_back({"pairs", fmt::format("{} x {}  {}", grouped(report.rows), report.dim, files)});
+  if (result.threshold) {
+    const double a_row =
+        static_cast<double>(result.edge_count) / static_cast<double>(std::max<std::size_t>(report.rows, 1));
+    lines.push_back({"threshold", threshold_text(report)});
+    lines.push_back({"edges", fmt::format("{}  {:.1f} a row", grouped(result.edge_count), a_row)});
+  }
+  lines.push_back({"order", order_text(report)});
+  lines.push_back({"time", stages_text(report)});
+  lines.push_back(
+      {"memory", fmt::format("{} at most  {}, {} thread{}", bytes_text(result.peak_bytes),
+                             name_of(result.isa), result.threads, result.threads == 1 ? "" : "s")});
+  lines.push_back({"written", report.output_path});
+  if (!report.edges_path.empty()) lines.push_back({"", report.edges_path});
+  return lines;
+}
+
+std::vector<ReportLine> lines_of(const MachineReport& report) {
+  return {{"version", GCBS_VERSION},
+          {"compiled", listed(report.compiled)},
+          {"available", listed(report.available)},
+          {"chosen", name_of(report.chosen)},
+          {"cores", std::to_string(report.cores)}};
+}
+
+}  // namespace gcbs

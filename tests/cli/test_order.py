@@ -1,0 +1,155 @@
+"""gcbs order on good data: the order is a permutation, the edges are the definition's, always the same."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+from reference import edges_above, is_permutation, similarities
+
+METHODS = ["rcm", "cm", "chain", "random", "natural"]
+
+
+def write_safetensors(path, name, dtype, shape, raw):
+    header = json.dumps(
+        {name: {"dtype": dtype, "shape": list(shape), "data_offsets": [0, len(raw)]}}
+    ).encode()
+    header += b" " * (-len(header) % 8)
+    path.write_bytes(struct.pack("<Q", len(header)) + header + raw)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_gives_a_permutation(gcbs, pair, tmp_path, method):
+    report = gcbs.json("order", "X.npy", "Y.npy", "-k", 16, "--method", method, "-o", "order.npy")
+    assert is_permutation(np.load(tmp_path / "order.npy"), 300)
+    assert report["method"] == method
+    if method in ("random", "natural"):
+        assert report["threshold"] is None and report["edges"] == 0
+    else:
+        assert report["edges"] > 0
+
+
+def test_natural_and_random(gcbs, pair, tmp_path):
+    def order(*words):
+        gcbs("order", "X.npy", "-k", 16, "-o", "order.npy", *words)
+        return np.load(tmp_path / "order.npy")
+
+    assert np.array_equal(order("--method", "natural"), np.arange(300))
+    first, again, other = (order("--method", "random", "--seed", seed) for seed in (1, 1, 2))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert not np.array_equal(first, np.arange(300))
+
+
+def test_cm_is_rcm_backwards(gcbs, pair, tmp_path):
+    for method in ("cm", "rcm"):
+        gcbs("order", "X.npy", "Y.npy", "-k", 16, "--method", method, "-o", f"{method}.npy")
+    assert np.array_equal(np.load(tmp_path / "cm.npy"), np.load(tmp_path / "rcm.npy")[::-1])
+
+
+@pytest.mark.parametrize(
+    "words, quantile",
+    [
+        ([], 1 - 16 / 300),
+        (["-m", "40"], 1 - 40 / 300),
+        (["-m", "0.5"], 1 - 0.5 / 300),
+        (["-m", "300"], 0.0),
+        (["-q", "0.9"], 0.9),
+        (["-q", "0"], 0.0),
+        (["-q", "0.99999"], 0.99999),
+    ],
+)
+def test_edges_and_threshold_are_the_definitions(gcbs, pair, tmp_path, words, quantile):
+    s = similarities(*pair)
+    report = gcbs.json("order", "X.npy", "Y.npy", "-k", 16, "-o", "o.npy", "--edges", "e.npy", *words)
+    edges = np.load(tmp_path / "e.npy")
+    assert report["threshold"]["value"] == np.quantile(s, quantile)
+    assert edges.dtype == np.int32 and edges.shape == (report["edges"], 2)
+    assert np.array_equal(edges, edges_above(s, report["threshold"]["value"]))
+    assert report["options"]["quantile"] == quantile
+
+
+def test_y_left_out_means_y_is_x(gcbs, pair, tmp_path):
+    gcbs("order", "X.npy", "-k", 16, "-o", "a.npy", "--edges", "ea.npy")
+    gcbs("order", "X.npy", "X.npy", "-k", 16, "-o", "b.npy", "--edges", "eb.npy")
+    assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
+    s = similarities(pair[0], pair[0])
+    assert np.array_equal(np.load(tmp_path / "ea.npy"), edges_above(s, np.quantile(s, 1 - 16 / 300)))
+    assert (tmp_path / "ea.npy").read_bytes() == (tmp_path / "eb.npy").read_bytes()
+
+
+def test_ties_at_the_threshold_are_dropped(gcbs, tmp_path):
+    x = np.repeat(np.eye(5, dtype=np.float32), 8, axis=0)
+    np.save(tmp_path / "X.npy", x)
+    s = similarities(x, x)
+    for q in (0.1, 0.8, 0.9):
+        report = gcbs.json("order", "X.npy", "-k", 8, "-q", q, "-o", "o.npy", "--edges", "e.npy")
+        assert np.array_equal(np.load(tmp_path / "e.npy"), edges_above(s, np.quantile(s, q)))
+        assert is_permutation(np.load(tmp_path / "o.npy"), 40)
+        assert report["edges"] == len(np.load(tmp_path / "e.npy"))
+
+
+@pytest.mark.parametrize("n, k", [(2, 2), (3, 2), (3, 3), (5, 4)])
+def test_tiny(gcbs, tmp_path, n, k):
+    np.save(tmp_path / "X.npy", np.random.default_rng(n).standard_normal((n, 1)).astype(np.float32))
+    gcbs("order", "X.npy", "-k", k, "-o", "o.npy")
+    assert is_permutation(np.load(tmp_path / "o.npy"), n)
+
+
+@pytest.mark.parametrize("mode", ["estimate", "paper"])
+def test_other_thresholds_keep_what_lies_above_them(gcbs, pair, tmp_path, mode):
+    words = ["--threshold", mode, "--edges", "e.npy"]
+    report = gcbs.json("order", "X.npy", "Y.npy", "-k", 16, "-o", "o.npy", *words)
+    t = report["threshold"]
+    assert t["mode"] == mode and t["low"] <= t["value"] <= t["high"]
+    assert np.array_equal(np.load(tmp_path / "e.npy"), edges_above(similarities(*pair), t["value"]))
+
+
+def test_paper_keeps_the_diagonal(gcbs, pair, tmp_path):
+    report = gcbs.json("order", "X.npy", "Y.npy", "-k", 16, "--paper", "-o", "o.npy", "--edges", "e.npy")
+    assert report["threshold"]["mode"] == "paper" and report["options"]["paper"] is True
+    edges = np.load(tmp_path / "e.npy")
+    assert (edges[:, 0] == edges[:, 1]).any()
+    assert np.array_equal(
+        edges, edges_above(similarities(*pair), report["threshold"]["value"], diagonal=True)
+    )
+
+
+def test_normalised_rows_are_used_as_they_are(gcbs, pair, tmp_path):
+    x = (pair[0] / np.linalg.norm(pair[0], axis=1, keepdims=True)).astype(np.float32)
+    np.save(tmp_path / "U.npy", x)
+    gcbs("order", "U.npy", "-k", 16, "--normalised", "-o", "o.npy", "--edges", "e.npy")
+    s = similarities(x, x, normalised=True)
+    assert np.array_equal(np.load(tmp_path / "e.npy"), edges_above(s, np.quantile(s, 1 - 16 / 300)))
+    gcbs.fails("order", "X.npy", "-k", 16, "--normalised", "-o", "o2.npy", code=3, says="row 0")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "bfloat16"])
+def test_other_types_and_safetensors(gcbs, pair, tmp_path, dtype):
+    if dtype == "bfloat16":
+        bits = pair[0].view(np.uint32) & 0xFFFF0000
+        x, raw, code = bits.view(np.float32), (bits >> 16).astype(np.uint16).tobytes(), "BF16"
+    else:
+        x = pair[0].astype(dtype)
+        raw, code = x.tobytes(), {"float16": "F16", "float64": "F64"}[dtype]
+        np.save(tmp_path / "T.npy", x)
+    write_safetensors(tmp_path / "t.safetensors", "emb", code, x.shape, raw)
+    s = similarities(x, x)
+    for file in ["t.safetensors:emb", "t.safetensors"] + (["T.npy"] if dtype != "bfloat16" else []):
+        gcbs("order", file, "-k", 16, "-o", "o.npy", "--edges", "e.npy")
+        assert np.array_equal(np.load(tmp_path / "e.npy"), edges_above(s, np.quantile(s, 1 - 16 / 300)))
+
+
+def test_same_bytes_for_every_thread_count_instruction_set_and_shortcut(gcbs, tmp_path):
+    rng = np.random.default_rng(8)
+    centres = rng.standard_normal((12, 40))
+    x = (centres[rng.integers(12, size=700)] + 0.4 * rng.standard_normal((700, 40))).astype(np.float32)
+    np.save(tmp_path / "X.npy", x)
+    np.save(tmp_path / "Y.npy", x[:, ::-1].copy())
+    seen = set()
+    runs = [["--threads", n] for n in (1, 2, 3)]
+    runs += [["--isa", isa, "--shortcut", shortcut] for isa in gcbs.isas() for shortcut in ("on", "off")]
+    for words in runs:
+        gcbs("order", "X.npy", "Y.npy", "-k", 32, "-o", "o.npy", "--edges", "e.npy", *words)
+        seen.add((tmp_path / "o.npy").read_bytes() + (tmp_path / "e.npy").read_bytes())
+    assert len(seen) == 1

@@ -1,0 +1,144 @@
+// The bounds that operands carry, against errors computed in long double.
+#include "similarity/operand.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "similarity/definition.h"
+#include "similarity/head.h"
+#include "similarity/limits.h"
+#include "support/matrices.h"
+
+namespace gcbs {
+namespace {
+
+using namespace testing;
+using Long = long double;
+
+struct Prepared {
+  Matrix x, y;
+  RunContext run{2, nullptr, nullptr};
+  Rows rows_x, rows_y;
+  FinePrepared fine;
+
+  Prepared(const std::string& kind, std::size_t rows, std::size_t cols)
+      : x(make_matrix(kind, rows, cols, 1)), y(make_matrix(kind, rows, cols, 2)), rows_x(x.view(), false, run),
+        rows_y(y.view(), false, run), fine(prepare_fine(rows_x, rows_y, run)) {}
+
+  /// x' of a row, in long double.
+  std::vector<Long> centred(const Rows& rows, const FineOperand& side, std::size_t i) const {
+    std::vector<float> row(rows.dim());
+    rows.read(i, row.data());
+    std::vector<Long> out;
+    for (std::size_t k = 0; k < row.size(); ++k) out.push_back(Long{row[k]} - Long{side.mean[k]});
+    return out;
+  }
+};
+
+Long norm(const std::vector<Long>& v) {
+  Long sum = 0;
+  for (const Long value : v) sum += value * value;
+  return std::sqrt(sum);
+}
+
+class Bounds : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Bounds, OfInt16RowsHold) {
+  for (const std::size_t cols : {1u, 3u, 65u, 768u, 1000u}) {
+    const Prepared p(GetParam(), 37, cols);
+    for (const bool is_x : {true, false}) {
+      const FineOperand& side = is_x ? p.fine.x : p.fine.y;
+      for (std::size_t i = 0; i < side.count; ++i) {
+        std::vector<Long> v = p.centred(is_x ? p.rows_x : p.rows_y, side, i);
+        ASSERT_LE(norm(v), Long{side.norm[i]});
+        double lanes[16] = {};
+        for (std::size_t k = 0; k < cols; ++k) {
+          const int value = side.row(i)[k];
+          v[k] -= Long{side.scale} * value;
+          lanes[k / 2 % 16] += static_cast<double>(value) * value;
+        }
+        ASSERT_LE(norm(v), Long{side.error[i]}) << "row " << i;
+        for (const double lane : lanes) ASSERT_LT(lane, 0x1p31);
+      }
+    }
+  }
+}
+
+TEST_P(Bounds, OfFineValuesHold) {
+  for (const std::size_t cols : {1u, 65u, 300u}) {
+    const Prepared p(GetParam(), 41, cols);
+    const FineBound bound = separate_fine(p.fine, p.run);
+    const std::vector<double> all = all_similarities(p.x, p.y);
+    for (std::uint32_t i = 0; i < 41; ++i)
+      for (std::uint32_t j = 0; j < 41; ++j) {
+        const FinePair pair{i, j};
+        std::int64_t product = 0;
+        kScalarKernel.fine({p.fine.x.values.data(), p.fine.y.values.data(), p.fine.x.stride, &pair, 1, &product});
+        const double value = p.fine.x.scale * p.fine.y.scale * static_cast<double>(product) +
+                             p.fine.x.offset[i] + p.fine.y.offset[j];
+        ASSERT_LE(std::abs(value - all[i * 41 + j]), bound.row[i] + bound.col[j]);
+      }
+  }
+}
+
+TEST_P(Bounds, OfInt8RowsHold) {
+  for (const Kernel* kernel : {&kScalarKernel, &kAvx2StandIn})
+    for (const std::size_t cols : {1u, 3u, 65u, 768u, 1000u}) {
+      const Prepared p(GetParam(), 37, cols);
+      const CoarsePrepared coarse = prepare_coarse(p.fine, nullptr, *kernel, p.run);
+      const KernelShape& shape = kernel->shape;
+      for (std::size_t i = 0; i < 37; ++i) {
+        // Y's layout is the same for all shapes: 64-byte lines of 16 columns.
+        const std::uint8_t* panel = coarse.y.unit(i / coarse.y.unit_rows);
+        std::vector<Long> v = p.centred(p.rows_y, p.fine.y, i);
+        ASSERT_LE(norm(v), Long{coarse.y.norm[i]});
+        int lane_square = 0;
+        for (std::size_t k = 0; k < coarse.layout.steps * 4; ++k) {
+          const std::uint8_t byte = panel[k / 4 * 64 + i % 16 * 4 + k % 4];
+          const int q = shape.y_shift != 0 ? byte - shape.y_shift : static_cast<std::int8_t>(byte);
+          ASSERT_LE(std::abs(q), shape.max_value);
+          if (k < cols)
+            v[k] -= Long{coarse.y.scale} * q;
+          else
+            ASSERT_EQ(q, 0);
+          if (k % 4 < 2) lane_square += q * q;
+          if ((k / 4 + 1) % coarse.layout.widen == 0 && k % 4 == 3) {
+            if (shape.start == KernelShape::Start::lanes) ASSERT_LE(lane_square, 32767);
+            lane_square = 0;
+          }
+        }
+        ASSERT_LE(norm(v), Long{coarse.y.error[i]});
+      }
+    }
+}
+
+TEST_P(Bounds, OfHeadsHold) {
+  const Prepared p(GetParam(), 45, 100);
+  const Directions directions = leading_directions(p.fine, 32, kScalarKernel, p.run);
+  const Head head = make_head(directions, 32, kScalarKernel);
+  EXPECT_LT(head.defect(), 0.01);
+  const CoarsePrepared coarse = prepare_coarse(p.fine, &head, kScalarKernel, p.run);
+  Head::Buffers buffers;
+  std::vector<float> zx(45 * 32), zy(45 * 32);
+  head.project(p.fine.x, 0, 45, kScalarKernel, buffers, zx.data());
+  head.project(p.fine.y, 0, 45, kScalarKernel, buffers, zy.data());
+  for (std::size_t i = 0; i < 45; ++i)
+    for (std::size_t j = 0; j < 45; ++j) {
+      const std::vector<Long> x = p.centred(p.rows_x, p.fine.x, i), y = p.centred(p.rows_y, p.fine.y, j);
+      Long whole = 0, in_head = 0;
+      for (std::size_t k = 0; k < 100; ++k) whole += x[k] * y[k];
+      for (std::size_t k = 0; k < 32; ++k) in_head += Long{zx[i * 32 + k]} * Long{zy[j * 32 + k]};
+      // The int16 errors move the projection too: allow for them as the limits do.
+      const Long slip = Long{p.fine.x.error[i]} * Long{coarse.y.norm[j]} * 1.01L +
+                        Long{p.fine.y.error[j]} * Long{coarse.x.norm[i]} * 1.01L + 1e-6L * norm(x) * norm(y);
+      ASSERT_LE(std::abs(whole - in_head), Long{coarse.x.tail[i]} * Long{coarse.y.tail[j]} +
+                                               Long{head.defect()} * norm(x) * norm(y) + slip);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Bounds, ::testing::ValuesIn(kinds_of_matrices()),
+                         [](const auto& kind) { return kind.param; });
+
+}  // namespace
+}  // namespace gcbs
