@@ -19,14 +19,14 @@ demo: build .venv/demo.stamp ## Order real text pairs and show what the batches 
 
 test: build packages-test build/dev/build.ninja .venv/test.stamp ## Run every test
 	cmake --build build/dev -j $(JOBS)
-	ctest --preset dev
+	ctest --preset dev -j $(JOBS)
 	GCBS_PROGRAM=$(CURDIR)/build/gcbs GCBS_BUILD=$(CURDIR)/build $(PYTHON) -m pytest -q tests
 
 sanitize: packages-build packages-test build/asan/build.ninja build/tsan/build.ninja ## Run the C++ tests under ASan+UBSan, then TSan
 	cmake --build build/asan -j $(JOBS)
-	ctest --preset asan
+	ctest --preset asan -j $(JOBS)
 	cmake --build build/tsan -j $(JOBS)
-	ctest --preset tsan
+	ctest --preset tsan -j $(JOBS)
 
 fuzz: packages-build packages-test build/fuzz/build.ninja ## Fuzz each file parser for 60 s
 	cmake --build build/fuzz -j $(JOBS) --target fuzz_npy fuzz_safetensors
@@ -56,7 +56,7 @@ bench-programs: build packages-bench build/bench/build.ninja .venv/bench.stamp
 
 test-aarch64: build packages-test packages-aarch64 build/aarch64/build.ninja .venv/test.stamp ## Cross-build, test under qemu, compare bytes
 	cmake --build build/aarch64 -j $(JOBS)
-	ctest --test-dir build/aarch64 --output-on-failure
+	ctest --test-dir build/aarch64 -j $(JOBS) --no-tests=error --output-on-failure
 	tools/compare_aarch64.sh
 
 clean: ## Remove what was built (the .venv stays)
