@@ -58,7 +58,8 @@ double resolve_quantile(const SimilarityOptions& options, std::size_t batch_size
                 "use a number above 0");
   const double quantile = 1 - neighbours / static_cast<double>(rows);
   if (quantile < 0)
-    throw Error(ErrorKind::input, std::to_string(neighbours) + " neighbours a row are more than there are rows",
+    throw Error(ErrorKind::input,
+                std::to_string(neighbours) + " neighbours a row are more than there are rows",
                 std::to_string(rows) + " rows", "use at most " + std::to_string(rows));
   return quantile;
 }
@@ -73,11 +74,12 @@ double expected_bytes(std::size_t rows, std::size_t cols, double quantile) {
 }
 
 void check_memory(double needed, std::uint64_t limit) {
-  const double allowed = limit != 0 ? static_cast<double>(limit)
-                                    : 0.8 * static_cast<double>(available_memory_bytes());
+  const double allowed =
+      limit != 0 ? static_cast<double>(limit) : 0.8 * static_cast<double>(available_memory_bytes());
   if (needed <= allowed) return;
   throw Error(ErrorKind::resource, "this run needs about " + gigabytes(needed) + " of memory",
-              gigabytes(allowed) + (limit != 0 ? " are allowed by the memory limit" : " may be used (80 % of what is available)"),
+              gigabytes(allowed) + (limit != 0 ? " are allowed by the memory limit"
+                                               : " may be used (80 % of what is available)"),
               "raise the memory limit, keep fewer neighbours, or order fewer rows at a time");
 }
 

@@ -85,7 +85,8 @@ class Quantiser {
  public:
   Quantiser(const KernelShape& shape, const CoarseLayout& layout)
       : layout_(layout), lanes_(shape.start == KernelShape::Start::lanes) {
-    const double fits = std::floor(std::sqrt(0x1p28 / static_cast<double>(std::max<std::size_t>(layout.depth, 1))));
+    const double fits =
+        std::floor(std::sqrt(0x1p28 / static_cast<double>(std::max<std::size_t>(layout.depth, 1))));
     max_value_ = static_cast<float>(std::min<double>(shape.max_value, fits));
   }
 
@@ -194,8 +195,7 @@ void pack_y(const std::int8_t* q, const KernelShape& shape, const CoarseLayout& 
             std::uint8_t* panel) {
   std::uint8_t* line = panel + column / 16 * layout.steps * 64 + column % 16 * 4;
   for (std::size_t step = 0; step < layout.steps; ++step, line += 64)
-    for (std::size_t b = 0; b < 4; ++b)
-      line[b] = static_cast<std::uint8_t>(q[step * 4 + b] + shape.y_shift);
+    for (std::size_t b = 0; b < 4; ++b) line[b] = static_cast<std::uint8_t>(q[step * 4 + b] + shape.y_shift);
 }
 
 float rounded_up(double value) { return std::nextafter(static_cast<float>(value), INFINITY); }
@@ -237,28 +237,33 @@ void pack_side(CoarseOperand& out, const FineOperand& side, const Head* head, co
 
   parallel_for(run, out.units, std::max<std::size_t>(1, 64 / sizes.unit_rows),
                [&](std::size_t begin, std::size_t end, unsigned) {
-    const std::size_t first = begin * sizes.unit_rows, last = std::min(side.count, end * sizes.unit_rows);
-    Source source(side, head, kernel, layout.depth);
-    source.load(first, last);
-    std::vector<std::int8_t> q(layout.steps * 4);
-    for (std::size_t i = first; i < last; ++i) {
-      const Squares squares = quantiser.quantise(source.z(i - first), static_cast<float>(out.scale), q.data());
-      // z in float32 is the true one up to its rounding (4 units) and the error of the int16 row.
-      const double slip = stretch * static_cast<double>(side.error[i]) + 4 * kUnit32 * std::sqrt(squares.z);
-      out.error[i] = rounded_up(std::sqrt(squares.error) + slip);
-      out.norm[i] = rounded_up(std::sqrt(squares.z) + slip);
-      if (head != nullptr) {
-        const double z_square_low = squares.z * (1 - static_cast<double>(layout.depth + 64) * 4 * kUnit32);
-        out.tail[i] = rounded_up(tail_bound(static_cast<double>(side.norm[i]), std::max(0.0, z_square_low),
-                                            slip, head->defect()));
-      }
-      std::uint8_t* unit = out.values.data() + i / sizes.unit_rows * sizes.unit_bytes;
-      if (is_x)
-        pack_x(q.data(), kernel.shape, layout, i % sizes.unit_rows, unit);
-      else
-        pack_y(q.data(), kernel.shape, layout, i % sizes.unit_rows, unit);
-    }
-  });
+                 const std::size_t first = begin * sizes.unit_rows,
+                                   last = std::min(side.count, end * sizes.unit_rows);
+                 Source source(side, head, kernel, layout.depth);
+                 source.load(first, last);
+                 std::vector<std::int8_t> q(layout.steps * 4);
+                 for (std::size_t i = first; i < last; ++i) {
+                   const Squares squares =
+                       quantiser.quantise(source.z(i - first), static_cast<float>(out.scale), q.data());
+                   // z in float32 is the true one up to its rounding (4 units) and the error of the int16
+                   // row.
+                   const double slip =
+                       stretch * static_cast<double>(side.error[i]) + 4 * kUnit32 * std::sqrt(squares.z);
+                   out.error[i] = rounded_up(std::sqrt(squares.error) + slip);
+                   out.norm[i] = rounded_up(std::sqrt(squares.z) + slip);
+                   if (head != nullptr) {
+                     const double z_square_low =
+                         squares.z * (1 - static_cast<double>(layout.depth + 64) * 4 * kUnit32);
+                     out.tail[i] = rounded_up(tail_bound(static_cast<double>(side.norm[i]),
+                                                         std::max(0.0, z_square_low), slip, head->defect()));
+                   }
+                   std::uint8_t* unit = out.values.data() + i / sizes.unit_rows * sizes.unit_bytes;
+                   if (is_x)
+                     pack_x(q.data(), kernel.shape, layout, i % sizes.unit_rows, unit);
+                   else
+                     pack_y(q.data(), kernel.shape, layout, i % sizes.unit_rows, unit);
+                 }
+               });
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ std::vector<double> draw_pivots(const JoinInput& input, std::uint64_t seed) {
   Random random(seed);
   std::vector<FinePair> pairs(kPivots);
   for (FinePair& pair : pairs)
-    pair = {static_cast<Vertex>(random.below(input.x.count())), static_cast<Vertex>(random.below(input.y.count()))};
+    pair = {static_cast<Vertex>(random.below(input.x.count())),
+            static_cast<Vertex>(random.below(input.y.count()))};
   std::vector<double> values(kPivots);
   Definition(input.x, input.y, input.classes).evaluate(pairs, values);
   std::sort(values.begin(), values.end());
@@ -111,7 +112,8 @@ double crowded_paper(const JoinInput& input, double quantile, const RunContext& 
   parallel_for(run, quantiles.size(), 1, [&](std::size_t chunk, std::size_t, unsigned) {
     std::vector<FinePair> pairs;
     for (std::size_t i = chunk * kChunkRows; i < std::min(rows, (chunk + 1) * kChunkRows); ++i)
-      for (std::size_t j = 0; j < cols; ++j) pairs.push_back({static_cast<Vertex>(i), static_cast<Vertex>(j)});
+      for (std::size_t j = 0; j < cols; ++j)
+        pairs.push_back({static_cast<Vertex>(i), static_cast<Vertex>(j)});
     std::vector<double> values(pairs.size());
     Definition(input.x, input.y, input.classes).evaluate(pairs, values);
     std::sort(values.begin(), values.end());

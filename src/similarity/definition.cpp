@@ -55,7 +55,11 @@ double similarity(const float* x, const float* y, std::size_t dim) noexcept {
 }
 
 Definition::Definition(const Rows& x, const Rows& y, const RowClasses* classes)
-    : x_(&x), y_(&y), classes_(classes), x_row_(x.dim()), y_rows_(kSideBySide * y.dim()),
+    : x_(&x),
+      y_(&y),
+      classes_(classes),
+      x_row_(x.dim()),
+      y_rows_(kSideBySide * y.dim()),
       known_(classes != nullptr ? kKnownPairs : 0, Known{kNobody, kNobody, 0}) {}
 
 void Definition::evaluate(std::span<const FinePair> pairs, std::span<double> values) {

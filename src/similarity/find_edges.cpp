@@ -61,8 +61,8 @@ Joined join_all(const Rows& x, const Rows& y, double quantile, const SimilarityO
   begin_stage("join");
   if (options.threshold == ThresholdMode::estimate) {
     const double value = sample.estimate();
-    return join_above(input, {options.threshold, value, std::min(band.low, value), std::max(band.high, value)},
-                      run);
+    return join_above(input,
+                      {options.threshold, value, std::min(band.low, value), std::max(band.high, value)}, run);
   }
   const auto wanted = static_cast<std::uint64_t>((1 - quantile) * static_cast<double>(x.count()) *
                                                  static_cast<double>(y.count()));

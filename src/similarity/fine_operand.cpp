@@ -15,11 +15,11 @@
 namespace gcbs {
 namespace {
 
-constexpr std::size_t kLanes = 32;             // values per step of the lane structure
-constexpr double kUnit32 = 0x1p-24;            // half an ulp of float32, relative
+constexpr std::size_t kLanes = 32;   // values per step of the lane structure
+constexpr double kUnit32 = 0x1p-24;  // half an ulp of float32, relative
 constexpr double kUnit64 = 0x1p-53;
 constexpr float kLaneSquareLimit = 0x1p31f * (1 - 0x1p-12f);  // room for float32 sums of squares
-constexpr float kRound = 0x1.8p23f;            // adding and subtracting rounds to the nearest integer
+constexpr float kRound = 0x1.8p23f;  // adding and subtracting rounds to the nearest integer
 constexpr std::size_t kMeanSample = 4096, kScaleSample = 1024;
 
 std::size_t padded(std::size_t dim) { return (dim + kLanes - 1) / kLanes * kLanes; }
@@ -55,7 +55,10 @@ double dot(const float* a, const float* b, std::size_t dim) {
 class RowQuantiser {
  public:
   RowQuantiser(const Rows& rows, const std::vector<float>& mean, const std::vector<float>& other_mean)
-      : rows_(rows), mean_(mean), other_mean_(other_mean), raw_(rows.dim()),
+      : rows_(rows),
+        mean_(mean),
+        other_mean_(other_mean),
+        raw_(rows.dim()),
         centred_(padded(rows.dim()), 0.0f) {}
 
   void read(std::size_t i) {

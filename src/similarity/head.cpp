@@ -50,7 +50,8 @@ struct IntRows {
 };
 
 /// out[a * b.count + b] = the exact integer product of row a and row b.
-std::vector<double> products(const IntRows& a, const IntRows& b, const Kernel& kernel, const RunContext& run) {
+std::vector<double> products(const IntRows& a, const IntRows& b, const Kernel& kernel,
+                             const RunContext& run) {
   std::vector<double> out(a.count * b.count);
   parallel_for(run, a.count, 16, [&](std::size_t begin, std::size_t end, unsigned) {
     std::vector<FinePair> pairs;
@@ -118,7 +119,8 @@ void Head::project(const FineOperand& side, std::size_t begin, std::size_t end, 
 Directions leading_directions(const FinePrepared& fine, std::size_t count, const Kernel& kernel,
                               const RunContext& run) {
   const std::size_t dim = fine.depth;
-  const std::size_t from_x = std::min(fine.x.count, kSampleRows), from_y = std::min(fine.y.count, kSampleRows);
+  const std::size_t from_x = std::min(fine.x.count, kSampleRows),
+                    from_y = std::min(fine.y.count, kSampleRows);
   const std::size_t sampled = from_x + from_y;
   // The sample as int16 rows, and transposed. Sides have scales of their own; bring them to one.
   IntRows rows(sampled, dim), columns(dim, sampled);
@@ -149,7 +151,8 @@ Directions leading_directions(const FinePrepared& fine, std::size_t count, const
   IntRows basis(count, dim), images(count, sampled);
   std::vector<double> image(sampled);
   for (std::size_t round = 0; round < kRounds; ++round) {
-    for (std::size_t p = 0; p < count; ++p) basis.set(p, d.row(p), dim, IntRows::fitting_factor(d.row(p), dim));
+    for (std::size_t p = 0; p < count; ++p)
+      basis.set(p, d.row(p), dim, IntRows::fitting_factor(d.row(p), dim));
     const std::vector<double> image_of = products(rows, basis, kernel, run);  // sampled x count
     for (std::size_t p = 0; p < count; ++p) {
       for (std::size_t s = 0; s < sampled; ++s) image[s] = image_of[s * count + p];
@@ -157,7 +160,8 @@ Directions leading_directions(const FinePrepared& fine, std::size_t count, const
     }
     const std::vector<double> back = products(columns, images, kernel, run);  // dim x count
     for (std::size_t p = 0; p < count; ++p)
-      for (std::size_t k = 0; k < dim; ++k) d.values[p * d.stride + k] = static_cast<float>(back[k * count + p]);
+      for (std::size_t k = 0; k < dim; ++k)
+        d.values[p * d.stride + k] = static_cast<float>(back[k * count + p]);
     // Powers of the leading value can leave float32's range: orthonormalise row by row, scaled.
     for (std::size_t p = 0; p < count; ++p) {
       float largest = 0;

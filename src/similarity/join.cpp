@@ -40,7 +40,7 @@ struct Shared {
 
   std::vector<EdgeBlock> blocks{};
   std::vector<std::vector<Undecided>> undecided{};  // one list a block
-  std::atomic<std::uint64_t> limited_total{0};  // undecided pairs so far; or the count
+  std::atomic<std::uint64_t> limited_total{0};      // undecided pairs so far; or the count
   std::atomic<bool> overflow{false};
 };
 
@@ -48,9 +48,13 @@ struct Shared {
 class BlockScan {
  public:
   explicit BlockScan(Shared& shared)
-      : s_(shared), unit_rows_(shared.in.coarse.x.unit_rows), columns_(shared.in.coarse.y.unit_rows),
-        products_(shared.part_rows * kTileColumns), masks_(shared.part_rows * kTileColumns / columns_),
-        pairs_(shared.part_rows * kTileColumns), fine_products_(shared.part_rows * kTileColumns),
+      : s_(shared),
+        unit_rows_(shared.in.coarse.x.unit_rows),
+        columns_(shared.in.coarse.y.unit_rows),
+        products_(shared.part_rows * kTileColumns),
+        masks_(shared.part_rows * kTileColumns / columns_),
+        pairs_(shared.part_rows * kTileColumns),
+        fine_products_(shared.part_rows * kTileColumns),
         strip_(shared.block_rows * kStripTiles, std::uint64_t{0}) {}
 
   void run(std::size_t block) {
@@ -103,7 +107,8 @@ class BlockScan {
   std::size_t sort_out(std::size_t part, std::size_t rows, std::size_t tile, std::size_t panels) {
     const std::size_t first_column = tile * kTileColumns;
     const std::size_t columns = std::min(kTileColumns, s_.in.fine.y.count - first_column);
-    const std::uint64_t valid = columns == kTileColumns ? ~std::uint64_t{0} : (std::uint64_t{1} << columns) - 1;
+    const std::uint64_t valid =
+        columns == kTileColumns ? ~std::uint64_t{0} : (std::uint64_t{1} << columns) - 1;
     const std::int32_t* row_high = s_.limits.row_high.data() + first_ + part;
     const std::int32_t* col_high = s_.limits.col_high.data() + first_column;
     FinePair* next = pairs_.data();
@@ -114,8 +119,7 @@ class BlockScan {
       std::uint64_t kept = 0;
       for (mask &= valid; mask != 0; mask &= mask - 1) {
         const auto c = static_cast<std::size_t>(std::countr_zero(mask));
-        const std::int64_t product =
-            products_[(c / columns_ * s_.part_rows + r) * columns_ + c % columns_];
+        const std::int64_t product = products_[(c / columns_ * s_.part_rows + r) * columns_ + c % columns_];
         const bool sure = product > std::int64_t{row_high[r]} + col_high[c];
         kept |= std::uint64_t{sure} << c;
         *next = {static_cast<Vertex>(first_ + part + r), static_cast<Vertex>(first_column + c)};
@@ -136,7 +140,8 @@ class BlockScan {
     for (std::size_t p = 0; p < count; ++p) {
       const auto [i, j] = pairs_[p];
       const std::size_t c = j % kTileColumns;
-      const double value = s_.fine_scale * static_cast<double>(fine_products_[p]) + fine.x.offset[i] + offset[c];
+      const double value =
+          s_.fine_scale * static_cast<double>(fine_products_[p]) + fine.x.offset[i] + offset[c];
       const double bound = s_.limits.row_fine[i] + width[c];
       const bool sure = value - bound > s_.band.high;
       words[(i - first_ - part) * kStripTiles] |= std::uint64_t{sure} << c;
@@ -296,8 +301,15 @@ void scan_all(Shared& shared) {
 Shared make_shared_state(const JoinInput& input, Band band, std::uint64_t limit, bool count_only,
                          const RunContext& run) {
   const std::size_t part_rows = choose_part_rows(input);
-  return {input, separate_limits(input.fine, input.coarse, band, run), band, limit, count_only, run, part_rows,
-          choose_block_rows(input, part_rows, run), input.fine.x.scale * input.fine.y.scale};
+  return {input,
+          separate_limits(input.fine, input.coarse, band, run),
+          band,
+          limit,
+          count_only,
+          run,
+          part_rows,
+          choose_block_rows(input, part_rows, run),
+          input.fine.x.scale * input.fine.y.scale};
 }
 
 }  // namespace

@@ -46,8 +46,7 @@ struct JoinInput {
 
 /// Scans every pair once. With a point band (low == high == t) undecided pairs are settled by the
 /// definition on the way; otherwise they are handed back, at most `undecided_limit` of them.
-JoinResult join_rows(const JoinInput& input, Band band, std::uint64_t undecided_limit,
-                     const RunContext& run);
+JoinResult join_rows(const JoinInput& input, Band band, std::uint64_t undecided_limit, const RunContext& run);
 
 /// How many pairs have s > t; stops early once it is more than `stop_at`. Keeps nothing.
 std::uint64_t count_above(const JoinInput& input, double t, std::uint64_t stop_at, const RunContext& run);

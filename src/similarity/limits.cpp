@@ -13,8 +13,8 @@
 namespace gcbs {
 namespace {
 
-constexpr std::int32_t kAlways = -(1 << 30);     // I - col_low > kAlways for all |I|, |col_low| <= 2^28
-constexpr std::int32_t kNever = (1 << 30) - 1;   // no sum of products and limits reaches it
+constexpr std::int32_t kAlways = -(1 << 30);    // I - col_low > kAlways for all |I|, |col_low| <= 2^28
+constexpr std::int32_t kNever = (1 << 30) - 1;  // no sum of products and limits reaches it
 constexpr double kFits = 0x1p28;
 
 double rms(const Array<float>& values) {

@@ -1,6 +1,6 @@
-#include "gcbs/similarity.h"
-
 #include <array>
+
+#include "gcbs/similarity.h"
 
 namespace gcbs {
 namespace {
@@ -13,8 +13,8 @@ struct Name {
 constexpr std::array kModes{Name<ThresholdMode>{ThresholdMode::exact, "exact"},
                             Name<ThresholdMode>{ThresholdMode::estimate, "estimate"},
                             Name<ThresholdMode>{ThresholdMode::paper, "paper"}};
-constexpr std::array kShortcuts{Name<Shortcut>{Shortcut::automatic, "auto"}, Name<Shortcut>{Shortcut::on, "on"},
-                                Name<Shortcut>{Shortcut::off, "off"}};
+constexpr std::array kShortcuts{Name<Shortcut>{Shortcut::automatic, "auto"},
+                                Name<Shortcut>{Shortcut::on, "on"}, Name<Shortcut>{Shortcut::off, "off"}};
 
 template <class Table, class Value>
 const char* find_name(const Table& table, Value value) {

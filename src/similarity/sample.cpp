@@ -13,10 +13,10 @@ namespace gcbs {
 namespace {
 
 constexpr std::size_t kTile = 16, kTileValues = kTile * kTile;
-constexpr std::size_t kFirstTiles = 1024;             // drawn to find the cut
-constexpr double kWantedTail = 30000;                 // values above the threshold
+constexpr std::size_t kFirstTiles = 1024;  // drawn to find the cut
+constexpr double kWantedTail = 30000;      // values above the threshold
 constexpr std::size_t kLeastTiles = 4096;
-constexpr double kMostShare = 0.003;                  // of all pairs
+constexpr double kMostShare = 0.003;  // of all pairs
 constexpr std::uint64_t kAllPairsUpTo = 1u << 22;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -139,20 +139,23 @@ TailSample sample_tail(const FinePrepared& fine, double quantile, const Kernel& 
   double row_sum = 0, col_sum = 0;
   for (const double b : bound.row) row_sum += b;
   for (const double b : bound.col) col_sum += b;
-  sample.fine_bound = row_sum / static_cast<double>(bound.row.size()) + col_sum / static_cast<double>(bound.col.size());
+  sample.fine_bound =
+      row_sum / static_cast<double>(bound.row.size()) + col_sum / static_cast<double>(bound.col.size());
 
   // A better guess makes the band narrower, but must not cost more than a few percent of the scan.
   // The sample depends on the data alone, never on the kernel: so does the estimate.
   const double most = std::max<double>(kLeastTiles, kMostShare * static_cast<double>(pairs) / kTileValues);
-  const auto tiles = static_cast<std::size_t>(std::clamp(
-      kWantedTail / (kTileValues * sample.tail_share), static_cast<double>(kLeastTiles), most));
+  const auto tiles = static_cast<std::size_t>(
+      std::clamp(kWantedTail / (kTileValues * sample.tail_share), static_cast<double>(kLeastTiles), most));
   std::vector<Drawn> drawn = draw_tiles(fine, kernel, seed, 0, kFirstTiles, -kInfinity, run);
   std::vector<double> first;
   for (const Drawn& d : drawn) first.push_back(d.value);
-  const auto wanted = static_cast<std::size_t>(3 * sample.tail_share * static_cast<double>(first.size())) + 512;
+  const auto wanted =
+      static_cast<std::size_t>(3 * sample.tail_share * static_cast<double>(first.size())) + 512;
   double cut = -kInfinity;
   if (wanted < first.size()) {
-    std::nth_element(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(wanted), first.end(), std::greater<>());
+    std::nth_element(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(wanted), first.end(),
+                     std::greater<>());
     cut = first[wanted];
     std::erase_if(drawn, [cut](const Drawn& d) { return d.value <= cut; });
   }
@@ -206,7 +209,8 @@ Band sample_chunk_median(const FinePrepared& fine, double quantile, const Kernel
   const double reach = all ? 0.5 : 0.5 * deviations * std::sqrt(static_cast<double>(taken)) + 1;
   const double low = std::floor(middle - reach), high = std::ceil(middle + reach);
   return {low < 0 ? -kInfinity : quantiles[static_cast<std::size_t>(low)] - 2 * fine_bound,
-          high >= static_cast<double>(taken) ? kInfinity : quantiles[static_cast<std::size_t>(high)] + 2 * fine_bound};
+          high >= static_cast<double>(taken) ? kInfinity
+                                             : quantiles[static_cast<std::size_t>(high)] + 2 * fine_bound};
 }
 
 }  // namespace gcbs

@@ -12,12 +12,12 @@ namespace gcbs {
 
 /// The upper end of a sample of fine values, and the spread of its tail count.
 struct TailSample {
-  std::vector<double> top;  ///< descending: every sampled value above the cut
-  double cut = 0;           ///< where the values end; more than enough are at least this
-  double drawn = 0;         ///< values drawn in all
-  bool complete = false;    ///< every pair was drawn once
-  double fine_bound = 0;    ///< |value - s|, for every pair
-  double tail_share = 0;    ///< 1 - q
+  std::vector<double> top;     ///< descending: every sampled value above the cut
+  double cut = 0;              ///< where the values end; more than enough are at least this
+  double drawn = 0;            ///< values drawn in all
+  bool complete = false;       ///< every pair was drawn once
+  double fine_bound = 0;       ///< |value - s|, for every pair
+  double tail_share = 0;       ///< 1 - q
   double count_deviation = 0;  ///< standard deviation of the number of values above the estimate
 
   /// numpy's q-quantile of the drawn values.

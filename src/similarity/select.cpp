@@ -157,7 +157,9 @@ std::optional<Selection> select_paper(const JoinInput& input, const JoinResult& 
     std::vector<double> ends;
     const std::size_t size = chunk.end - chunk.begin;
     for (std::size_t p = chunk.begin; p < chunk.end; ++p) ends.push_back(intervals.low(p));
-    chunk.low = kept[c] > above ? band.high : chunk.rank + 1 <= size ? ranked(ends, chunk.rank + 1) : -kInfinity;
+    chunk.low = kept[c] > above          ? band.high
+                : chunk.rank + 1 <= size ? ranked(ends, chunk.rank + 1)
+                                         : -kInfinity;
     ends.clear();
     for (std::size_t p = chunk.begin; p < chunk.end; ++p) ends.push_back(intervals.high(p));
     chunk.high = chunk.rank == 0 ? kInfinity : chunk.rank <= size ? ranked(ends, chunk.rank) : band.low;

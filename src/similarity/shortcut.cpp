@@ -12,9 +12,9 @@
 namespace gcbs {
 namespace {
 
-constexpr std::size_t kSampleRows = 192;   // of each side: all their pairs are looked at
-constexpr double kQuantisation = 0.0095;   // typical |z - scale q| / |z|
-constexpr double kWorthwhile = 0.9;        // a head must save at least a tenth
+constexpr std::size_t kSampleRows = 192;       // of each side: all their pairs are looked at
+constexpr double kQuantisation = 0.0095;       // typical |z - scale q| / |z|
+constexpr double kWorthwhile = 0.9;            // a head must save at least a tenth
 constexpr std::size_t kLeastPairs = 1u << 24;  // below, looking for a head costs more than it saves
 
 struct Projected {
@@ -72,7 +72,8 @@ double candidate_share(const Projected& x, const Projected& y, std::size_t direc
       float sum = 0;
       for (std::size_t p = 0; p < depth; ++p)
         sum += x.values[a * directions + p] * y.values[b * directions + p];
-      const double tail = 0.5 * (ratio * (x.norm_square[a] - head_x[a]) + (y.norm_square[b] - head_y[b]) / ratio);
+      const double tail =
+          0.5 * (ratio * (x.norm_square[a] - head_x[a]) + (y.norm_square[b] - head_y[b]) / ratio);
       const double rounding = 2 * kQuantisation * std::sqrt(head_x[a] * head_y[b]);
       candidates += static_cast<double>(sum) + x.offset[a] + y.offset[b] + tail + rounding > threshold;
     }
@@ -92,7 +93,8 @@ double candidate_share_of_whole(const FinePrepared& fine, const Projected& x, co
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     const double value = fine.x.scale * fine.y.scale * static_cast<double>(products[p]) +
                          fine.x.offset[pairs[p].row] + fine.y.offset[pairs[p].col];
-    const double norms = static_cast<double>(fine.x.norm[pairs[p].row]) * static_cast<double>(fine.y.norm[pairs[p].col]);
+    const double norms =
+        static_cast<double>(fine.x.norm[pairs[p].row]) * static_cast<double>(fine.y.norm[pairs[p].col]);
     candidates += value + 2 * kQuantisation * norms > threshold;
   }
   return static_cast<double>(candidates) / static_cast<double>(pairs.size());
@@ -107,7 +109,8 @@ std::optional<Head> choose_head(const FinePrepared& fine, const TailSample& samp
   if (shortcut == Shortcut::off || dim < 2) return {};
   if (shortcut == Shortcut::automatic && (pairs < kLeastPairs || dim < 96)) return {};
   std::vector<std::size_t> depths;
-  for (std::size_t depth = 32; depth <= std::min<std::size_t>(512, dim * 3 / 4); depth *= 2) depths.push_back(depth);
+  for (std::size_t depth = 32; depth <= std::min<std::size_t>(512, dim * 3 / 4); depth *= 2)
+    depths.push_back(depth);
   if (depths.empty()) depths.push_back(std::bit_floor(dim));
 
   const Directions directions = leading_directions(fine, depths.back(), kernel, run);
@@ -121,7 +124,8 @@ std::optional<Head> choose_head(const FinePrepared& fine, const TailSample& samp
   std::size_t best = 0;
   for (const std::size_t depth : depths) {
     const double share = candidate_share(x, y, directions.count, depth, threshold);
-    const double projection = 2 * fine_cost * static_cast<double>(depth) * static_cast<double>(fine.x.count) / pairs;
+    const double projection =
+        2 * fine_cost * static_cast<double>(depth) * static_cast<double>(fine.x.count) / pairs;
     const double cost = kernel.scan_cost * static_cast<double>(depth) + fine_cost * share + projection;
     if (cost < least) least = cost, best = depth;
   }

@@ -75,6 +75,10 @@ std::vector<double> all_similarities(const Matrix& x, const Matrix& y) {
 
 double quantile_of(std::vector<double> values, double q) {
   std::sort(values.begin(), values.end());
+  return quantile_of_sorted(values, q);
+}
+
+double quantile_of_sorted(const std::vector<double>& values, double q) {
   const double position = q * static_cast<double>(values.size() - 1);
   const auto index = static_cast<std::size_t>(std::floor(position));
   const double fraction = position - std::floor(position);
@@ -83,7 +87,8 @@ double quantile_of(std::vector<double> values, double q) {
   return fraction >= 0.5 ? upper - difference * (1 - fraction) : lower + difference * fraction;
 }
 
-double paper_threshold(const std::vector<double>& similarities, std::size_t rows, std::size_t cols, double q) {
+double paper_threshold(const std::vector<double>& similarities, std::size_t rows, std::size_t cols,
+                       double q) {
   std::vector<double> quantiles;
   for (std::size_t i = 0; i < rows; i += 3) {
     const auto begin = similarities.begin() + static_cast<std::ptrdiff_t>(i * cols);

@@ -30,6 +30,7 @@ std::vector<double> all_similarities(const Matrix& x, const Matrix& y);
 
 /// numpy.quantile(values, q), and the paper's median of 3-row quantiles.
 double quantile_of(std::vector<double> values, double q);
+double quantile_of_sorted(const std::vector<double>& values, double q);
 double paper_threshold(const std::vector<double>& similarities, std::size_t rows, std::size_t cols, double q);
 
 /// The pairs s > t, (row, column) ascending.

@@ -26,17 +26,20 @@ inline int load_int(const std::uint8_t* p) {
   return value;
 }
 
-#define GCBS_ROW(offset, low, high)               \
-  "vpbroadcastd " offset "(%[x]), %%ymm14\n\t"    \
-  "vpmaddubsw %%ymm14, %%ymm12, %%ymm15\n\t"      \
-  "vpmaddubsw %%ymm14, %%ymm13, %%ymm14\n\t"      \
-  "vpaddw %%ymm15, %%ymm" low ", %%ymm" low "\n\t" \
+#define GCBS_ROW(offset, low, high)          \
+  "vpbroadcastd " offset                     \
+  "(%[x]), %%ymm14\n\t"                      \
+  "vpmaddubsw %%ymm14, %%ymm12, %%ymm15\n\t" \
+  "vpmaddubsw %%ymm14, %%ymm13, %%ymm14\n\t" \
+  "vpaddw %%ymm15, %%ymm" low ", %%ymm" low  \
+  "\n\t"                                     \
   "vpaddw %%ymm14, %%ymm" high ", %%ymm" high "\n\t"
 
-#define GCBS_STEP(y0, y1, x0, x1, x2, x3, x4, x5)                                              \
-  "vmovdqa " y0 "(%[y]), %%ymm12\n\t"                                                          \
-  "vmovdqa " y1 "(%[y]), %%ymm13\n\t" GCBS_ROW(x0, "0", "6") GCBS_ROW(x1, "1", "7")            \
-      GCBS_ROW(x2, "2", "8") GCBS_ROW(x3, "3", "9") GCBS_ROW(x4, "4", "10") GCBS_ROW(x5, "5", "11")
+#define GCBS_STEP(y0, y1, x0, x1, x2, x3, x4, x5)                                                          \
+  "vmovdqa " y0                                                                                            \
+  "(%[y]), %%ymm12\n\t"                                                                                    \
+  "vmovdqa " y1 "(%[y]), %%ymm13\n\t" GCBS_ROW(x0, "0", "6") GCBS_ROW(x1, "1", "7") GCBS_ROW(x2, "2", "8") \
+      GCBS_ROW(x3, "3", "9") GCBS_ROW(x4, "4", "10") GCBS_ROW(x5, "5", "11")
 
 /// One segment: 12 int16 accumulators over `steps` steps (even).
 struct Tile {
@@ -125,7 +128,8 @@ inline std::int64_t sum_lanes(__m256i low, __m256i high) {
 
 /// `Count` columns of one row together: its loads are shared.
 template <int Count>
-inline __attribute__((always_inline)) void dots(const std::int16_t* x, const FineArguments& args, std::size_t p) {
+inline __attribute__((always_inline)) void dots(const std::int16_t* x, const FineArguments& args,
+                                                std::size_t p) {
   __m256i low[Count], high[Count];
   const std::int16_t* y[Count];
 #pragma GCC unroll 4

@@ -23,8 +23,11 @@ struct Prepared {
   FinePrepared fine;
 
   Prepared(const std::string& kind, std::size_t rows, std::size_t cols)
-      : x(make_matrix(kind, rows, cols, 1)), y(make_matrix(kind, rows, cols, 2)), rows_x(x.view(), false, run),
-        rows_y(y.view(), false, run), fine(prepare_fine(rows_x, rows_y, run)) {}
+      : x(make_matrix(kind, rows, cols, 1)),
+        y(make_matrix(kind, rows, cols, 2)),
+        rows_x(x.view(), false, run),
+        rows_y(y.view(), false, run),
+        fine(prepare_fine(rows_x, rows_y, run)) {}
 
   /// x' of a row, in long double.
   std::vector<Long> centred(const Rows& rows, const FineOperand& side, std::size_t i) const {
@@ -74,7 +77,8 @@ TEST_P(Bounds, OfFineValuesHold) {
       for (std::uint32_t j = 0; j < 41; ++j) {
         const FinePair pair{i, j};
         std::int64_t product = 0;
-        kScalarKernel.fine({p.fine.x.values.data(), p.fine.y.values.data(), p.fine.x.stride, &pair, 1, &product});
+        kScalarKernel.fine(
+            {p.fine.x.values.data(), p.fine.y.values.data(), p.fine.x.stride, &pair, 1, &product});
         const double value = p.fine.x.scale * p.fine.y.scale * static_cast<double>(product) +
                              p.fine.x.offset[i] + p.fine.y.offset[j];
         ASSERT_LE(std::abs(value - all[i * 41 + j]), bound.row[i] + bound.col[j]);
