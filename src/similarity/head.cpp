@@ -67,7 +67,28 @@ std::vector<double> products(const IntRows& a, const IntRows& b, const Kernel& k
   return out;
 }
 
-float dot(const float* a, const float* b, std::size_t dim) {
+/// Gram-Schmidt, again where much was taken away; a row that vanishes is replaced by a random one.
+void orthonormalise(Directions& d, Random& random) {
+  for (std::size_t p = 0; p < d.count; ++p) {
+    float* row = d.values.data() + p * d.stride;
+    for (int attempt = 0; attempt < 16; ++attempt) {
+      const float before = std::sqrt(inner_product(row, row, d.stride));
+      for (std::size_t q = 0; q < p; ++q) {
+        const float share = inner_product(row, d.row(q), d.stride);
+        for (std::size_t k = 0; k < d.stride; ++k) row[k] -= share * d.row(q)[k];
+      }
+      const float norm = std::sqrt(inner_product(row, row, d.stride));
+      const bool vanished = !(norm > 1e-4f * before && norm > 1e-30f);
+      for (std::size_t k = 0; k < d.stride; ++k)
+        row[k] = vanished ? static_cast<float>(random.below(2001)) - 1000.0f : row[k] / norm;
+      if (!vanished && norm > 0.5f * before) break;
+    }
+  }
+}
+
+}  // namespace
+
+float inner_product(const float* a, const float* b, std::size_t dim) noexcept {
   float lanes[16] = {};
   for (std::size_t k = 0; k < dim; k += 16)
     for (std::size_t l = 0; l < 16; ++l) lanes[l] += a[k + l] * b[k + l];
@@ -75,29 +96,6 @@ float dot(const float* a, const float* b, std::size_t dim) {
   for (const float lane : lanes) sum += lane;
   return sum;
 }
-
-/// Gram-Schmidt, twice for each row; a row that vanishes is replaced by a random one.
-void orthonormalise(Directions& d, Random& random) {
-  for (std::size_t p = 0; p < d.count; ++p) {
-    float* row = d.values.data() + p * d.stride;
-    for (int attempt = 0; attempt < 8; ++attempt) {
-      const float before = std::sqrt(dot(row, row, d.stride));
-      for (int pass = 0; pass < 2; ++pass)
-        for (std::size_t q = 0; q < p; ++q) {
-          const float share = dot(row, d.row(q), d.stride);
-          for (std::size_t k = 0; k < d.stride; ++k) row[k] -= share * d.row(q)[k];
-        }
-      const float norm = std::sqrt(dot(row, row, d.stride));
-      if (norm > 1e-4f * before && norm > 1e-30f) {
-        for (std::size_t k = 0; k < d.stride; ++k) row[k] /= norm;
-        break;
-      }
-      for (std::size_t k = 0; k < d.stride; ++k) row[k] = static_cast<float>(random.below(2001)) - 1000.0f;
-    }
-  }
-}
-
-}  // namespace
 
 Head::Head(std::size_t depth, std::size_t stride, Array<std::int16_t> basis, double scale, double defect)
     : depth_(depth), stride_(stride), basis_(std::move(basis)), scale_(scale), defect_(defect) {}

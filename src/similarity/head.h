@@ -35,6 +35,9 @@ class Head {
   double scale_, defect_;
 };
 
+/// Inner product in float32; `dim` is a multiple of 16.
+float inner_product(const float* a, const float* b, std::size_t dim) noexcept;
+
 /// Orthogonal directions of both sides together, most energy first; rows of `stride` values.
 struct Directions {
   std::size_t count = 0, stride = 0;

@@ -31,11 +31,8 @@ Projected project_sample(const FineOperand& side, const Directions& directions, 
     const std::size_t i = random.below(side.count);
     for (std::size_t k = 0; k < side.stride; ++k)
       row[k] = static_cast<float>(side.scale) * static_cast<float>(side.row(i)[k]);
-    for (std::size_t p = 0; p < directions.count; ++p) {
-      float sum = 0;
-      for (std::size_t k = 0; k < side.stride; ++k) sum += row[k] * directions.row(p)[k];
-      out.values.push_back(sum);
-    }
+    for (std::size_t p = 0; p < directions.count; ++p)
+      out.values.push_back(inner_product(row.data(), directions.row(p), side.stride));
     out.rows.push_back(static_cast<std::uint32_t>(i));
     out.norm_square.push_back(static_cast<double>(side.norm[i]) * static_cast<double>(side.norm[i]));
     out.offset.push_back(side.offset[i]);
@@ -69,9 +66,7 @@ double candidate_share(const Projected& x, const Projected& y, std::size_t direc
   std::size_t candidates = 0;
   for (std::size_t a = 0; a < kSampleRows; ++a)
     for (std::size_t b = 0; b < kSampleRows; ++b) {
-      float sum = 0;
-      for (std::size_t p = 0; p < depth; ++p)
-        sum += x.values[a * directions + p] * y.values[b * directions + p];
+      const float sum = inner_product(&x.values[a * directions], &y.values[b * directions], depth);
       const double tail =
           0.5 * (ratio * (x.norm_square[a] - head_x[a]) + (y.norm_square[b] - head_y[b]) / ratio);
       const double rounding = 2 * kQuantisation * std::sqrt(head_x[a] * head_y[b]);
@@ -109,9 +104,9 @@ std::optional<Head> choose_head(const FinePrepared& fine, const TailSample& samp
   if (shortcut == Shortcut::off || dim < 2) return {};
   if (shortcut == Shortcut::automatic && (pairs < kLeastPairs || dim < 96)) return {};
   std::vector<std::size_t> depths;
-  for (std::size_t depth = 32; depth <= std::min<std::size_t>(512, dim * 3 / 4); depth *= 2)
+  for (std::size_t depth = 32; depth <= std::min<std::size_t>(256, dim * 3 / 4); depth *= 2)
     depths.push_back(depth);
-  if (depths.empty()) depths.push_back(std::bit_floor(dim));
+  if (depths.empty()) depths.push_back(std::max<std::size_t>(16, std::bit_floor(dim)));
 
   const Directions directions = leading_directions(fine, depths.back(), kernel, run);
   const Projected x = project_sample(fine.x, directions, 1), y = project_sample(fine.y, directions, 2);
