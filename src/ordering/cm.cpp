@@ -3,7 +3,8 @@
 // Ensures: a permutation. A component's vertices stand together; it starts at its vertex of least
 // (degree, index), and components come in the order of these. Deterministic, ties to the lower index.
 // Cost: O(E + N log D) time, D the largest number of vertices that one vertex is the first to see;
-// 13 N bytes beside the order, 20 N while the degrees are counted. Serial after the degrees.
+// 8 N bytes and a bit a vertex beside the order, 16 N before, while the degrees are ranked. Serial but
+// for the degrees.
 //
 // The order is its own queue: behind `head` are vertices whose lists have been scanned, up to `tail`
 // those that were seen. No merge of the two lists of a vertex is needed, a bit a vertex tells what is
