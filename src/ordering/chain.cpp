@@ -5,8 +5,8 @@
 // at the vertex of least (degree, index), as at the beginning.
 //
 // Ensures: a permutation; deterministic, ties to the lower index.
-// Cost: O(E) time, each list scanned once; 12 N bytes beside the order, 20 N while the degrees are
-// counted. Serial after the degrees.
+// Cost: O(E) time, each list scanned once; 8 N bytes beside the order, 16 N before, while the degrees
+// are ranked. Serial but for the degrees.
 //
 // The search is never run. It leaves out the vertices of the chain, so the first level it finds is the
 // last vertex's neighbours that are not in the chain; if there are none, it finds nothing at all. One

@@ -77,9 +77,8 @@ Order order_graph(const Graph& graph, const OrderingOptions& options, const RunC
 }
 
 std::uint64_t order_graph_bytes(std::size_t vertices) noexcept {
-  // Degrees, their counts, ranks both ways, the order; then a bit a vertex in place of the first two.
-  constexpr std::uint64_t kBytesAVertex = 5 * sizeof(Vertex);
-  return vertices * kBytesAVertex + 64;
+  // Degrees, their counts, ranks both ways. The order comes when the first two have gone.
+  return vertices * 4 * sizeof(Vertex) + 64;
 }
 
 }  // namespace gcbs

@@ -49,8 +49,8 @@ TEST(BuildGraph, HoldsTheEdgesAndTheirTranspose) {
 }
 
 TEST(BuildGraph, GoesThroughSeveralBlocksOfColumns) {
-  // Two blocks, the first of 65,536 columns: dense enough (9 a row) that it is not widened.
-  const Drawing drawing = testing::draw_random(66'000, 9, 5);
+  // Three blocks, the first two of 16,384 columns: dense enough (20 a row) that they are not widened.
+  const Drawing drawing = testing::draw_random(40'000, 20, 5);
   const Graph graph = build_with(edges_of(drawing), 3);
   EXPECT_TRUE(pairs_in(graph.in) == naive_transpose(graph.out));
 }

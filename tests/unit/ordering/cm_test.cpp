@@ -45,8 +45,7 @@ TEST(Cm, IsolatedVerticesComeFirst) {
 }
 
 TEST(Cm, AnEdgeInBothDirectionsIsOneEdge) {
-  // Counted twice, 1 would have degree 2 and 3 would be the better start.
-  EXPECT_EQ(cm_order({"drawn", 5, {{1, 2}, {2, 1}, {3, 4}, {4, 0}}}), List({0, 4, 3, 1, 2}));
+  // Counted twice, 0 would have degree 2 and 2 would be the start.
   EXPECT_EQ(cm_order({"drawn", 4, {{0, 1}, {1, 0}, {2, 3}}}), List({0, 1, 2, 3}));
 }
 
