@@ -19,8 +19,7 @@ def rounded(value, digits=5):
     if isinstance(value, float):
         return float(f"{value:.{digits}g}")
     if isinstance(value, dict):
-        # A threshold is an answer, not a timing: it keeps its digits.
-        return {key: item if key == "threshold" else rounded(item, digits) for key, item in value.items()}
+        return {key: rounded(item, digits) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [rounded(item, digits) for item in value]
     return value
@@ -44,7 +43,8 @@ class ResultsFile:
 
     def save(self, key=None, result=None):
         if key:
-            self.content["cases"][key] = rounded(result)
+            answer = {"threshold": result["threshold"]} if "threshold" in result else {}  # keeps its digits
+            self.content["cases"][key] = rounded(result) | answer
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.content["machine"] = rounded(self.content["machine"])
         part = self.path.with_name(f"{self.path.name}.part{os.getpid()}")

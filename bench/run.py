@@ -274,9 +274,10 @@ def main():
     if not options.large and not options.skip_gcbs and fnmatch.fnmatch("star", options.cases):
         bench.star()
     if not options.skip_gcbs:
-        say("\nfloors")
+        say("\nfloors that this machine has shown")
         for row in floors.judge([bench.results.content]):
-            say(f"  {row.text} {row.target}: {row.measured} {row.verdict}")
+            if row.measured != "-":
+                say(f"  {row.text} {row.target}: {row.measured} {row.verdict}")
     if bench.failed:
         sys.exit(f"failed: {', '.join(bench.failed)}")
 
