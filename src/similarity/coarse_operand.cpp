@@ -20,9 +20,9 @@ constexpr double kUnit32 = 0x1p-24;
 constexpr float kRound = 0x1.8p23f;
 constexpr std::size_t kSums = 16;        // partial sums of squares
 constexpr std::size_t kWidenSteps = 16;  // measured on AVX2: fewer costs time, more costs precision
-constexpr int kLaneSquareLimit = 32767;
+constexpr float kLaneSquareLimit = 32767;
 constexpr double kLeastScaleProduct = 0x1p-26;
-constexpr std::size_t kScaleSample = 128;
+constexpr std::size_t kScaleSample = 64;
 
 /// The rows z of one side as float32, whole or head.
 class Source {
@@ -55,24 +55,25 @@ class Source {
   Head::Buffers buffers_;
 };
 
-/// Makes the lanes of one segment fit: scaled down if far off, then the largest entries one by one.
-void shrink_lane(std::int8_t* lane, std::size_t steps, int square) {
-  const auto entry = [lane](std::size_t e) -> std::int8_t& { return lane[e / 2 * 4 + e % 2]; };
+/// Makes one lane of a segment fit: scaled down if far off, then its largest entries one by one.
+/// `lane` points to its first entry; two of every four values belong to it.
+void shrink_lane(float* lane, std::size_t steps, float square) {
+  const auto entry = [lane](std::size_t e) -> float& { return lane[e / 2 * 4 + e % 2]; };
   const std::size_t entries = 2 * steps;
   if (square > 2 * kLaneSquareLimit) {
-    const double factor = std::sqrt(static_cast<double>(kLaneSquareLimit) / square);
+    const float factor = std::sqrt(kLaneSquareLimit / square);
     square = 0;
     for (std::size_t e = 0; e < entries; ++e) {
-      entry(e) = static_cast<std::int8_t>(entry(e) * factor);
+      entry(e) = std::trunc(entry(e) * factor);
       square += entry(e) * entry(e);
     }
   }
   while (square > kLaneSquareLimit) {
     std::size_t largest = 0;
     for (std::size_t e = 1; e < entries; ++e)
-      if (std::abs(entry(e)) > std::abs(entry(largest))) largest = e;
-    square -= 2 * std::abs(entry(largest)) - 1;
-    entry(largest) = static_cast<std::int8_t>(entry(largest) - (entry(largest) > 0 ? 1 : -1));
+      if (std::fabs(entry(e)) > std::fabs(entry(largest))) largest = e;
+    square -= 2 * std::fabs(entry(largest)) - 1;
+    entry(largest) -= entry(largest) > 0 ? 1.0f : -1.0f;
   }
 }
 
@@ -84,33 +85,35 @@ struct Squares {
 class Quantiser {
  public:
   Quantiser(const KernelShape& shape, const CoarseLayout& layout)
-      : layout_(layout), lanes_(shape.start == KernelShape::Start::lanes) {
+      : layout_(layout), lanes_(shape.start == KernelShape::Start::lanes), rounded_(layout.steps * 4, 0.0f) {
     const double fits =
         std::floor(std::sqrt(0x1p28 / static_cast<double>(std::max<std::size_t>(layout.depth, 1))));
     max_value_ = static_cast<float>(std::min<double>(shape.max_value, fits));
   }
 
-  Squares quantise(const float* z, float scale, std::int8_t* q) const {
+  /// Integers of at most 127 and sums of their squares below 2^24 are exact in float32.
+  Squares quantise(const float* z, float scale, std::int8_t* q) {
     const float inverse = 1 / scale;
+    float* r = rounded_.data();
     for (std::size_t k = 0; k < layout_.depth; ++k) {
       const float clipped = std::min(std::max(z[k] * inverse, -max_value_), max_value_);
-      q[k] = static_cast<std::int8_t>((clipped + kRound) - kRound);
+      r[k] = (clipped + kRound) - kRound;
     }
-    std::fill(q + layout_.depth, q + layout_.steps * 4, std::int8_t{0});
-    if (lanes_) fit_lanes(q);
+    if (lanes_) fit_lanes();
     float errors[kSums] = {}, squares[kSums] = {};
     std::size_t k = 0;
     for (; k + kSums <= layout_.depth; k += kSums)
       for (std::size_t l = 0; l < kSums; ++l) {
-        const float error = z[k + l] - scale * static_cast<float>(q[k + l]);
+        const float error = z[k + l] - scale * r[k + l];
         errors[l] += error * error;
         squares[l] += z[k + l] * z[k + l];
       }
     for (; k < layout_.depth; ++k) {
-      const float error = z[k] - scale * static_cast<float>(q[k]);
+      const float error = z[k] - scale * r[k];
       errors[k % kSums] += error * error;
       squares[k % kSums] += z[k] * z[k];
     }
+    for (k = 0; k < layout_.steps * 4; ++k) q[k] = static_cast<std::int8_t>(static_cast<int>(r[k]));
     Squares sum;
     for (std::size_t l = 0; l < kSums; ++l)
       sum.error += static_cast<double>(errors[l]), sum.z += static_cast<double>(squares[l]);
@@ -121,14 +124,14 @@ class Quantiser {
   }
 
  private:
-  void fit_lanes(std::int8_t* q) const {
+  void fit_lanes() {
     for (std::size_t step = 0; step < layout_.steps; step += layout_.widen) {
-      std::int8_t* segment = q + step * 4;
-      int squares[4] = {};
+      float* segment = rounded_.data() + step * 4;
+      float squares[4] = {};
       for (std::size_t s = 0; s < layout_.widen; ++s)
         for (std::size_t b = 0; b < 4; ++b) squares[b] += segment[s * 4 + b] * segment[s * 4 + b];
       for (std::size_t lane = 0; lane < 2; ++lane) {
-        const int square = squares[2 * lane] + squares[2 * lane + 1];
+        const float square = squares[2 * lane] + squares[2 * lane + 1];
         if (square > kLaneSquareLimit) shrink_lane(segment + 2 * lane, layout_.widen, square);
       }
     }
@@ -137,10 +140,11 @@ class Quantiser {
   CoarseLayout layout_;
   bool lanes_;
   float max_value_;
+  std::vector<float> rounded_;  ///< zeros beyond the depth
 };
 
 /// The scale with the least mean error on a sample; 0 where every sampled z is zero.
-double choose_scale(const FineOperand& side, Source& source, const Quantiser& quantiser,
+double choose_scale(const FineOperand& side, Source& source, Quantiser& quantiser,
                     const CoarseLayout& layout) {
   const std::size_t step = std::max<std::size_t>(1, side.count / kScaleSample);
   std::vector<float> sample;
@@ -155,7 +159,7 @@ double choose_scale(const FineOperand& side, Source& source, const Quantiser& qu
   if (!(rms > 0)) return 0;
   std::vector<std::int8_t> q(layout.steps * 4);
   double best_error = INFINITY, best_scale = rms;
-  for (double units = 10; units < 90; units *= 1.07) {
+  for (double units = 10; units < 90; units *= 1.1) {
     const auto scale = static_cast<float>(rms / units);
     double error = 0;
     for (std::size_t row = 0; row < sample.size(); row += layout.depth)
@@ -232,7 +236,6 @@ void pack_side(CoarseOperand& out, const FineOperand& side, const Head* head, co
   out.norm = Array<float>(side.count, run.meter);
   if (head != nullptr) out.tail = Array<float>(side.count, run.meter);
   std::memset(out.values.data() + (out.units - 1) * sizes.unit_bytes, 0, sizes.unit_bytes);
-  const Quantiser quantiser(kernel.shape, layout);
   const double stretch = head == nullptr ? 1 : 1 + head->defect();
 
   parallel_for(run, out.units, std::max<std::size_t>(1, 64 / sizes.unit_rows),
@@ -241,6 +244,7 @@ void pack_side(CoarseOperand& out, const FineOperand& side, const Head* head, co
                                    last = std::min(side.count, end * sizes.unit_rows);
                  Source source(side, head, kernel, layout.depth);
                  source.load(first, last);
+                 Quantiser quantiser(kernel.shape, layout);
                  std::vector<std::int8_t> q(layout.steps * 4);
                  for (std::size_t i = first; i < last; ++i) {
                    const Squares squares =
@@ -290,7 +294,7 @@ CoarsePrepared prepare_coarse(const FinePrepared& fine, const Head* head, const 
   const std::size_t depth = head != nullptr ? head->depth() : fine.depth;
   coarse.layout = coarse_layout(kernel.shape, depth);
   coarse.defect = head != nullptr ? head->defect() : 0;
-  const Quantiser quantiser(kernel.shape, coarse.layout);
+  Quantiser quantiser(kernel.shape, coarse.layout);
   Source source_x(fine.x, head, kernel, depth), source_y(fine.y, head, kernel, depth);
   double scale_x = choose_scale(fine.x, source_x, quantiser, coarse.layout);
   double scale_y = choose_scale(fine.y, source_y, quantiser, coarse.layout);

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kSampleRows = 192;       // of each side: all their pairs are looked at
 constexpr double kQuantisation = 0.0095;       // typical |z - scale q| / |z|
+constexpr double kCandidateCost = 30;          // nanoseconds around the int16 product of a candidate
 constexpr double kWorthwhile = 0.9;            // a head must save at least a tenth
 constexpr std::size_t kLeastPairs = 1u << 24;  // below, looking for a head costs more than it saves
 
@@ -113,15 +114,16 @@ std::optional<Head> choose_head(const FinePrepared& fine, const TailSample& samp
   const double threshold = sample.estimate();
   // Nanoseconds a pair: int8 work by depth, int16 work by candidates, the projection spread over all.
   const double fine_cost = kernel.fine_cost * static_cast<double>(fine.x.stride);
+  const double candidate_cost = kCandidateCost + fine_cost;
   double least = kernel.scan_cost * static_cast<double>(dim) +
-                 fine_cost * candidate_share_of_whole(fine, x, y, kernel, threshold);
+                 candidate_cost * candidate_share_of_whole(fine, x, y, kernel, threshold);
   least *= shortcut == Shortcut::on ? INFINITY : kWorthwhile;
   std::size_t best = 0;
   for (const std::size_t depth : depths) {
     const double share = candidate_share(x, y, directions.count, depth, threshold);
     const double projection =
         2 * fine_cost * static_cast<double>(depth) * static_cast<double>(fine.x.count) / pairs;
-    const double cost = kernel.scan_cost * static_cast<double>(depth) + fine_cost * share + projection;
+    const double cost = kernel.scan_cost * static_cast<double>(depth) + candidate_cost * share + projection;
     if (cost < least) least = cost, best = depth;
   }
   if (best == 0) return {};

@@ -82,8 +82,6 @@ void scan(const ScanArguments& args) noexcept {
     const std::uint8_t* ahead = args.y_next + g * lines_a_group * 64;
     for (std::size_t l = 0; l < lines_a_group && (g * lines_a_group + l) * 64 < panel_bytes; ++l)
       _mm_prefetch(reinterpret_cast<const char*>(ahead + l * 64), _MM_HINT_T1);
-    for (std::size_t b = 0; b < args.group_bytes; b += 64)
-      _mm_prefetch(reinterpret_cast<const char*>(x + args.group_bytes + b), _MM_HINT_T0);
 
     Tile wide;
 #pragma GCC unroll 6
@@ -155,10 +153,6 @@ void fine(const FineArguments& args) noexcept {
     const std::uint32_t row = args.pairs[p].row;
     std::size_t together = 1;
     while (together < 4 && p + together < args.count && args.pairs[p + together].row == row) ++together;
-    if (p + together < args.count && args.pairs[p + together].row != row) {
-      const char* ahead = reinterpret_cast<const char*>(args.x + args.pairs[p + together].row * args.stride);
-      for (std::size_t b = 0; b < args.stride * 2; b += 64) _mm_prefetch(ahead + b, _MM_HINT_T0);
-    }
     const std::int16_t* x = args.x + row * args.stride;
     switch (together) {
       case 1: dots<1>(x, args, p); break;
