@@ -1,7 +1,7 @@
-"""Puts the tables of docs/benchmarks.md between their markers, from bench/results/*.json.
+"""Puts the tables of docs/benchmarks.md and README.md between their markers, from bench/results/*.json.
 
-    python tools/render_benchmarks.py            rewrite the file
-    python tools/render_benchmarks.py --check    fail where the file is not what would be written
+    python tools/render_benchmarks.py            rewrite the pages
+    python tools/render_benchmarks.py --check    fail where a page is not what would be written
 
 A marker is a pair of lines <!-- begin NAME --> and <!-- end NAME -->; the words around them are written by
 hand, the tables never are.
@@ -202,6 +202,20 @@ def unproven(results):
     return f"{words}: {', '.join(missing)}. Their loop nests are tested on stand-ins."
 
 
+def summary(results):
+    """README's table: whole orders, and the ratios to the peers where they ran."""
+
+    def render(content):
+        rows = []
+        for _, case in cases_of(content, lambda case: not case["flags"]):
+            ratios = [spread(case["peers"][name]["ratio"], "x") if name in case["peers"] else "-" for name in PEERS]
+            rows.append((case["data"], f"{case['n']:,} x {case['d']}", case["m"], spread(case["whole"], " s"), *ratios))
+        return table(("data", "N x d", "edges a row", "files to order", *(f"against {name}" for name in PEERS)), rows)
+
+    return each_machine(results, render)
+
+
+PEERS = ("sgemm", "faiss", "listing")
 SECTIONS = {
     "machines": machines,
     "floors": judged,
@@ -214,8 +228,8 @@ SECTIONS = {
 }
 
 
-def rendered(text, results):
-    for name, section in SECTIONS.items():
+def rendered(text, results, sections):
+    for name, section in sections.items():
         pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
         if not pattern.search(text):
             sys.exit(f"no marker for {name}")
@@ -228,15 +242,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--results", type=Path, default=ROOT / "bench" / "results")
-    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "benchmarks.md")
     options = parser.parse_args()
     results = [json.loads(path.read_text()) for path in sorted(options.results.glob("*.json"))]
-    before = options.output.read_text()
-    after = rendered(before, results)
-    if options.check and before != after:
-        sys.exit(f"{options.output.name} is not what bench/results says: run tools/render_benchmarks.py")
-    options.output.write_text(after)
+    for page, sections in PAGES.items():
+        before = (ROOT / page).read_text()
+        after = rendered(before, results, sections)
+        if options.check and before != after:
+            sys.exit(f"{page} is not what bench/results says: run tools/render_benchmarks.py")
+        if not options.check:
+            (ROOT / page).write_text(after)
 
+
+PAGES = {"docs/benchmarks.md": SECTIONS, "README.md": {"summary": summary}}
 
 if __name__ == "__main__":
     main()

@@ -3,7 +3,7 @@
 // Any nearly orthonormal basis is correct: what it leaves out goes into the tail norms, how far it
 // is from orthonormal into `defect`. A good one needs no precision either, so the matrix products of
 // the subspace iteration run on int16 rows through the kernel's own exact leaf operation.
-// Cost: three rounds of (sample x count) + (dim x count) int16 dot products, and count^2 x dim
+// Cost: two rounds of (sample x count) + (dim x count) int16 dot products, and count^2 x dim
 // float32 operations to orthogonalise.
 #include "similarity/head.h"
 
@@ -15,7 +15,7 @@
 namespace gcbs {
 namespace {
 
-constexpr std::size_t kLanes = 16, kSampleRows = 1024, kRounds = 3;
+constexpr std::size_t kLanes = 16, kSampleRows = 512, kRounds = 2;
 
 /// Rows of int16 for the leaf operation, each with a scale of its own.
 struct IntRows {

@@ -68,9 +68,9 @@ class BlockScan {
     const std::size_t tiles = (s_.in.fine.y.count + kTileColumns - 1) / kTileColumns;
     for (std::size_t tile = 0; tile < tiles; ++tile) {
       for (std::size_t part = 0; part < rows_; part += s_.part_rows) scan_part(part, tile);
+      s_.run.check_stop();
       if ((tile + 1) % kStripTiles == 0 || tile + 1 == tiles) {
         flush_strip(tile / kStripTiles * kStripTiles * kTileColumns);
-        s_.run.check_stop();
         if (s_.overflow.load(std::memory_order_relaxed)) return;
       }
     }
@@ -337,47 +337,6 @@ JoinResult join_rows(const JoinInput& input, Band band, std::uint64_t undecided_
   for (const EdgeBlock& block : shared.blocks) result.kept += block.columns.size();
   result.blocks = std::move(shared.blocks);
   return result;
-}
-
-Edges assemble_edges(JoinResult&& join, const std::vector<FinePair>& more, std::size_t rows,
-                     bool keep_diagonal, const RunContext& run) {
-  Edges edges;
-  edges.offsets = Array<EdgeIndex>(rows + 1, run.meter);
-  // Count: a row's block entries and its further ones, less the diagonal.
-  std::size_t m = 0;
-  EdgeIndex total = 0;
-  for (const EdgeBlock& block : join.blocks) {
-    const Vertex* columns = block.columns.data();
-    for (std::size_t r = 0; r < block.counts.size(); ++r) {
-      const auto row = static_cast<Vertex>(block.first_row + r);
-      edges.offsets[row] = total;
-      EdgeIndex count = block.counts[r];
-      if (!keep_diagonal && std::binary_search(columns, columns + block.counts[r], row)) --count;
-      columns += block.counts[r];
-      for (; m < more.size() && more[m].row == row; ++m) count += keep_diagonal || more[m].col != row;
-      total += count;
-    }
-  }
-  edges.offsets[rows] = total;
-  edges.columns = Array<Vertex>(total, run.meter);
-  m = 0;
-  for (EdgeBlock& block : join.blocks) {
-    const Vertex* columns = block.columns.data();
-    for (std::size_t r = 0; r < block.counts.size(); ++r) {
-      const auto row = static_cast<Vertex>(block.first_row + r);
-      Vertex* out = edges.columns.data() + edges.offsets[row];
-      const Vertex* end = columns + block.counts[r];
-      for (; columns != end; ++columns) {
-        for (; m < more.size() && more[m].row == row && more[m].col < *columns; ++m)
-          if (keep_diagonal || more[m].col != row) *out++ = more[m].col;
-        if (keep_diagonal || *columns != row) *out++ = *columns;
-      }
-      for (; m < more.size() && more[m].row == row; ++m)
-        if (keep_diagonal || more[m].col != row) *out++ = more[m].col;
-    }
-    block.columns = {};
-  }
-  return edges;
 }
 
 }  // namespace gcbs

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kSampleRows = 192;       // of each side: all their pairs are looked at
 constexpr double kQuantisation = 0.0095;       // typical |z - scale q| / |z|
-constexpr double kCandidateCost = 30;          // nanoseconds around the int16 product of a candidate
+constexpr double kCandidateCost = 15;          // nanoseconds around the int16 product of a candidate
 constexpr double kWorthwhile = 0.9;            // a head must save at least a tenth
 constexpr std::size_t kLeastPairs = 1u << 24;  // below, looking for a head costs more than it saves
 

@@ -159,3 +159,7 @@ def test_first_screen_of_the_readme():
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
 def test_no_path_of_one_machine(document):
     assert not re.search(r"(?<![\w.])/(home|root|tmp|work|Users)/", document.read_text(encoding="utf-8"))
+
+
+def test_tables_are_what_the_results_say():
+    subprocess.run([sys.executable, ROOT / "tools" / "render_benchmarks.py", "--check"], check=True)
