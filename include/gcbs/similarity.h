@@ -11,7 +11,7 @@ namespace gcbs {
 /// interval. paper: the median of the quantiles of 3-row chunks, as in the paper's listing.
 enum class ThresholdMode : std::uint8_t { exact, estimate, paper };
 
-/// Whether the head of the embeddings is tried first and far blocks skipped; same answer always.
+/// Whether the head of the embeddings is scanned first where that pays; same answer always.
 enum class Shortcut : std::uint8_t { automatic, on, off };
 
 const char* name_of(ThresholdMode mode) noexcept;
