@@ -21,6 +21,11 @@ class Case:
         return "-".join([self.data, str(self.n), f"m{self.m}"] + ([self.variant] if self.variant else []))
 
     @property
+    def isa(self):
+        """The instruction set asked for, if any."""
+        return self.flags[self.flags.index("--isa") + 1] if "--isa" in self.flags else None
+
+    @property
     def dim(self):
         return COSQA_DIM if self.data == "cosqa" else DIM
 

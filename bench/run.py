@@ -91,9 +91,7 @@ class Bench:
         """Ours runs before, between and after the peers: each peer is compared with its two neighbours."""
         load = os.getloadavg()[0]
         ours, threshold, checked = self.answer(case, files, folder)
-        isa = dict(zip(case.flags[::2], case.flags[1::2], strict=True)).get(
-            "--isa", self.peaks["available"][0]
-        )
+        isa = case.isa or self.peaks["available"][0]
         timed, peers = [], {}
 
         def run_ours():
@@ -107,9 +105,8 @@ class Bench:
         for round_ in range(self.options.rounds or case.rounds):
             for name in names:
                 run_ours()
-                found = self.programs.peer(
-                    name, case, files, threshold, None if round_ else folder / "theirs.npy"
-                )
+                edges = None if round_ else folder / "theirs.npy"
+                found = self.programs.peer(name, case, files, threshold, edges)
                 if round_ == 0:
                     verdict = self.compare(name, case, files, folder, ours, found)
                     peers[name] = {"library": found["library"], "check": verdict, "runs": [], "after": []}
@@ -121,14 +118,9 @@ class Bench:
                 run_ours()
         if names:
             run_ours()
-        result = {
-            "data": case.data,
-            "n": case.n,
-            "d": case.dim,
-            "m": case.m,
-            "k": case.k,
-            "flags": case.flags,
-        }
+        if timed and ours is None and not check.is_likely_count(timed[-1]["edges"], case.n, case.m):
+            raise Failed(f"{timed[-1]['edges']:,} edges are not what m = {case.m} leaves")
+        result = {name: getattr(case, name) for name in ("data", "n", "dim", "m", "k", "flags")}
         result |= {"threads": self.options.threads, "date": date.today().isoformat(), "commit": self.commit}
         result |= {"load": load, "check": checked, "threshold": threshold}
         result |= own_figures(case, timed, self.programs.best_peak.get(isa))

@@ -2,7 +2,7 @@
 //
 // A block of rows x columns similarities is computed by one thread (OpenBLAS single-threaded, so that the
 // scan is parallel too and no thread waits for another), then its values above the threshold become edges
-// row << 32 | column. Row blocks are handed out to whoever is free. A small C interface, called by
+// row << 32 | column. Blocks are handed out to whoever is free. A small C interface, called by
 // peers.py; the block sizes and OPENBLAS_CORETYPE are tried there and the best is kept.
 #include <cblas.h>
 
@@ -70,25 +70,24 @@ GCBS_BENCH_API SgemmScan* sgemm_scan_run(const float* x, const float* y, long n,
   if (scan == nullptr) return nullptr;
   openblas_set_num_threads(1);
   auto* result = new SgemmScan{std::vector<gcbs::bench::EdgeList>(static_cast<std::size_t>(threads))};
+  const long row_blocks = (n + row_block - 1) / row_block,
+             column_blocks = (n + column_block - 1) / column_block;
   std::atomic<long> next{0};
   const auto work = [&](int worker) {
     gcbs::bench::EdgeList& list = result->lists[static_cast<std::size_t>(worker)];
-    const gcbs::Array<float> block(static_cast<std::size_t>(row_block * column_block));
-    float* values = const_cast<float*>(block.data());
-    for (long row = next.fetch_add(row_block); row < n; row = next.fetch_add(row_block)) {
-      const long rows = std::min(row_block, n - row);
-      for (long column = 0; column < n; column += column_block) {
-        const long columns = std::min(column_block, n - column);
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(rows),
-                    static_cast<int>(columns), static_cast<int>(d), 1.0f, x + row * d, static_cast<int>(d),
-                    y + column * d, static_cast<int>(d), 0.0f, values, static_cast<int>(column_block));
-        for (long r = 0; r < rows; ++r) {
-          std::uint64_t* begin = list.room_for(static_cast<std::size_t>(columns));
-          list.size +=
-              scan(values + r * column_block, static_cast<std::size_t>(columns), threshold,
-                   static_cast<std::uint64_t>(row + r) << 32, static_cast<std::uint32_t>(column), begin) -
-              begin;
-        }
+    gcbs::Array<float> block(static_cast<std::size_t>(row_block * column_block));
+    for (long task = next++; task < row_blocks * column_blocks; task = next++) {
+      const long row = task / column_blocks * row_block, column = task % column_blocks * column_block;
+      const long rows = std::min(row_block, n - row), columns = std::min(column_block, n - column);
+      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(rows), static_cast<int>(columns),
+                  static_cast<int>(d), 1.0f, x + row * d, static_cast<int>(d), y + column * d,
+                  static_cast<int>(d), 0.0f, block.data(), static_cast<int>(column_block));
+      for (long r = 0; r < rows; ++r) {
+        std::uint64_t* begin = list.room_for(static_cast<std::size_t>(columns));
+        list.size +=
+            scan(block.data() + r * column_block, static_cast<std::size_t>(columns), threshold,
+                 static_cast<std::uint64_t>(row + r) << 32, static_cast<std::uint32_t>(column), begin) -
+            begin;
       }
     }
   };

@@ -116,7 +116,7 @@ def orders(results):
             stages = ", ".join(f"{name} {number(value)}" for name, value in case["stages"].items())
             share = f"{case['peak_share']:.0%}" if case["peak_share"] else "-"
             memory = f"{case['peak_bytes'] / 1e9:.2f} GB"
-            size = (case["data"], f"{case['n']:,} x {case['d']}", case["m"], case["k"])
+            size = (case["data"], f"{case['n']:,} x {case['dim']}", case["m"], case["k"])
             rows.append((*size, spread(case["whole"], " s"), stages, share, memory, case["commit"]))
         head = (
             "data",
@@ -209,7 +209,7 @@ def summary(results):
         rows = []
         for _, case in cases_of(content, lambda case: not case["flags"]):
             ratios = [spread(case["peers"][name]["ratio"], "x") if name in case["peers"] else "-" for name in PEERS]
-            rows.append((case["data"], f"{case['n']:,} x {case['d']}", case["m"], spread(case["whole"], " s"), *ratios))
+            rows.append((case["data"], f"{case['n']:,} x {case['dim']}", case["m"], spread(case["whole"], " s"), *ratios))
         return table(("data", "N x d", "edges a row", "files to order", *(f"against {name}" for name in PEERS)), rows)
 
     return each_machine(results, render)
