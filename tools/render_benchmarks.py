@@ -208,9 +208,21 @@ def summary(results):
     def render(content):
         rows = []
         for _, case in cases_of(content, lambda case: not case["flags"]):
-            ratios = [spread(case["peers"][name]["ratio"], "x") if name in case["peers"] else "-" for name in PEERS]
-            rows.append((case["data"], f"{case['n']:,} x {case['dim']}", case["m"], spread(case["whole"], " s"), *ratios))
-        return table(("data", "N x d", "edges a row", "files to order", *(f"against {name}" for name in PEERS)), rows)
+            ratios = [
+                spread(case["peers"][name]["ratio"], "x") if name in case["peers"] else "-" for name in PEERS
+            ]
+            rows.append(
+                (
+                    case["data"],
+                    f"{case['n']:,} x {case['dim']}",
+                    case["m"],
+                    spread(case["whole"], " s"),
+                    *ratios,
+                )
+            )
+        return table(
+            ("data", "N x d", "edges a row", "files to order", *(f"against {name}" for name in PEERS)), rows
+        )
 
     return each_machine(results, render)
 

@@ -118,7 +118,20 @@ def test_the_order_equals_scipys_where_no_start_ties(tmp_path):
         np.save(tmp_path / "x.npy", x)
         np.save(tmp_path / "y.npy", y)
         subprocess.run(
-            [PROGRAM, "order", "x.npy", "y.npy", "-k", "4", "-q", "0.7", "--paper", "--quiet", "-o", "order.npy"],
+            [
+                PROGRAM,
+                "order",
+                "x.npy",
+                "y.npy",
+                "-k",
+                "4",
+                "-q",
+                "0.7",
+                "--paper",
+                "--quiet",
+                "-o",
+                "order.npy",
+            ],
             cwd=tmp_path,
             check=True,
         )
