@@ -117,7 +117,7 @@ std::optional<Selection> select_exact(const JoinInput& input, const JoinResult& 
   const std::uint64_t count = std::uint64_t{input.fine.x.count} * input.fine.y.count;
   const QuantilePosition position(quantile, count);
   const std::uint64_t above = position.above(count);
-  if (join.kept >= above && above > 0) return {};  // the upper neighbour lies above the band
+  if (join.kept > above || (join.kept == above && above > 0)) return {};  // a neighbour is above the band
   const std::uint64_t rank = above - join.kept;
   if (join.undecided.size() < rank + 1) return {};
   Intervals intervals(input, join.undecided, run);

@@ -107,7 +107,7 @@ def test_paper_flag_equals_the_listing(tmp_path, kind, rows):
 
 
 def test_the_order_equals_scipys_where_no_start_ties(tmp_path):
-    """Looks through small data sets for graphs on which scipy has no choice, so that the line above is run."""
+    """Looks through small data sets for graphs on which scipy has no choice of a start."""
     compared = 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
