@@ -153,7 +153,7 @@ def test_first_screen_of_the_readme():
     """One sentence, a picture before and after, a command, a measured table: before the first heading."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     screen = text[: text.index("\n## ")]
-    for needed in ("docs/order.png", "gcbs order", "<!-- begin summary", "<!-- /table -->"):
+    for needed in ("docs/order.png", "gcbs order", "<!-- begin summary -->", "<!-- end summary -->"):
         assert needed in screen
     assert (ROOT / "docs" / "order.png").stat().st_size < 150_000
 
