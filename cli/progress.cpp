@@ -108,7 +108,7 @@ std::string log_line(const StageProgress& now) {
 Progress::Progress(Terminal& terminal, bool quiet) : terminal_(terminal) {
   if (quiet) return;
   try {
-    shower_ = std::jthread([this](std::stop_token stopping) { show(std::move(stopping)); });
+    shower_ = std::jthread([this](const std::stop_token& stopping) { show(stopping); });
   } catch (const std::system_error&) {
     // No thread to be had: the run goes on unseen.
   }
@@ -150,7 +150,7 @@ StageProgress Progress::now() const {
   return now;
 }
 
-void Progress::show(std::stop_token stopping) {
+void Progress::show(const std::stop_token& stopping) {
   const bool redraws = terminal_.can_redraw();
   Clock::duration next = redraws ? Clock::duration(kFirstDraw) : Clock::duration(kFirstPlainLine);
   for (;;) {

@@ -47,7 +47,7 @@ class Progress final : public Observer {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void show(std::stop_token stopping);
+  void show(const std::stop_token& stopping);
   StageProgress now() const;
 
   Terminal& terminal_;
