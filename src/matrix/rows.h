@@ -22,6 +22,9 @@ class Rows {
   std::size_t dim() const noexcept { return matrix_.cols; }
   const MatrixView& matrix() const noexcept { return matrix_; }
 
+  /// What row i of the matrix is divided by. Negative: a row that is scaled by a power of two first.
+  double norm(std::size_t i) const noexcept { return normalised_ ? 1 : norms_[i]; }
+
   /// Writes the dim() values of row i. The same bits on every machine.
   void read(std::size_t i, float* out) const noexcept;
 

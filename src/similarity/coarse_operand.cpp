@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "similarity/head.h"
 #include "similarity/operand.h"
@@ -30,11 +31,13 @@ class Source {
   Source(const FineOperand& side, const Head* head, const Kernel& kernel, std::size_t depth)
       : side_(side), head_(head), kernel_(kernel), depth_(depth) {}
 
-  /// Loads z of rows [begin, end); row(i) is then at z(i - begin).
+  /// Loads z of rows [begin, end); row i is then at z(i - begin).
   void load(std::size_t begin, std::size_t end) {
     values_.resize((end - begin) * depth_);
     if (head_ != nullptr) {
-      head_->project(side_, begin, end, kernel_, buffers_, values_.data());
+      rows_.resize(end - begin);
+      std::iota(rows_.begin(), rows_.end(), static_cast<Vertex>(begin));
+      head_->project(side_, rows_, depth_, kernel_, buffers_, values_.data());
       return;
     }
     const auto scale = static_cast<float>(side_.scale);
@@ -52,28 +55,36 @@ class Source {
   const Kernel& kernel_;
   std::size_t depth_;
   std::vector<float> values_;
+  std::vector<Vertex> rows_;
   Head::Buffers buffers_;
 };
 
-/// Makes one lane of a segment fit: scaled down if far off, then its largest entries one by one.
-/// `lane` points to its first entry; two of every four values belong to it.
+/// Makes one lane of a segment fit: takes one off its largest entry (the first of equals) until it does.
+/// `lane` points to its first entry; two of every four values belong to it. Entries are integers.
 void shrink_lane(float* lane, std::size_t steps, float square) {
+  constexpr int kValues = 128;
   const auto entry = [lane](std::size_t e) -> float& { return lane[e / 2 * 4 + e % 2]; };
   const std::size_t entries = 2 * steps;
-  if (square > 2 * kLaneSquareLimit) {
-    const float factor = std::sqrt(kLaneSquareLimit / square);
-    square = 0;
-    for (std::size_t e = 0; e < entries; ++e) {
-      entry(e) = std::trunc(entry(e) * factor);
-      square += entry(e) * entry(e);
+  std::uint32_t count[kValues] = {};  // entries by size
+  for (std::size_t e = 0; e < entries; ++e) ++count[static_cast<int>(std::fabs(entry(e)))];
+  int top = kValues - 1;
+  auto excess = static_cast<std::int64_t>(square) - static_cast<std::int64_t>(kLaneSquareLimit);
+  std::uint32_t last = 0;  // entries of size `top` to be made one smaller
+  for (;; --top) {
+    const std::int64_t gain = 2 * top - 1;
+    if (count[top] * gain >= excess) {
+      last = static_cast<std::uint32_t>((excess + gain - 1) / gain);
+      break;
     }
+    excess -= count[top] * gain;
+    count[top - 1] += count[top];
   }
-  while (square > kLaneSquareLimit) {
-    std::size_t largest = 0;
-    for (std::size_t e = 1; e < entries; ++e)
-      if (std::fabs(entry(e)) > std::fabs(entry(largest))) largest = e;
-    square -= 2 * std::fabs(entry(largest)) - 1;
-    entry(largest) -= entry(largest) > 0 ? 1.0f : -1.0f;
+  const auto cap = static_cast<float>(top);
+  for (std::size_t e = 0; e < entries; ++e) {
+    const float size = std::fabs(entry(e));
+    if (size < cap) continue;
+    entry(e) = std::copysign(last > 0 ? cap - 1 : cap, entry(e));
+    if (last > 0) --last;
   }
 }
 
@@ -84,10 +95,10 @@ struct Squares {
 /// z -> q for one layout; q is padded with zeros to layout.steps * 4.
 class Quantiser {
  public:
-  Quantiser(const KernelShape& shape, const CoarseLayout& layout)
+  /// `depth`: of all parts together.
+  Quantiser(const KernelShape& shape, const CoarseLayout& layout, std::size_t depth)
       : layout_(layout), lanes_(shape.start == KernelShape::Start::lanes), rounded_(layout.steps * 4, 0.0f) {
-    const double fits =
-        std::floor(std::sqrt(0x1p28 / static_cast<double>(std::max<std::size_t>(layout.depth, 1))));
+    const double fits = std::floor(std::sqrt(0x1p28 / static_cast<double>(std::max<std::size_t>(depth, 1))));
     max_value_ = static_cast<float>(std::min<double>(shape.max_value, fits));
   }
 
@@ -143,27 +154,60 @@ class Quantiser {
   std::vector<float> rounded_;  ///< zeros beyond the depth
 };
 
+/// z -> q for each part of the depth in turn.
+class Quantisers {
+ public:
+  Quantisers(const KernelShape& shape, const std::vector<CoarsePart>& parts) {
+    std::size_t depth = 0;
+    for (const CoarsePart& part : parts) depth += part.layout.depth;
+    for (const CoarsePart& part : parts) {
+      quantisers_.emplace_back(shape, part.layout, depth);
+      depths_.push_back(part.layout.depth);
+      q_.emplace_back(part.layout.steps * 4);
+    }
+  }
+
+  /// Calls take(part, q, squares so far) for each part.
+  template <class Take>
+  void quantise(const float* z, float scale, Take&& take) {
+    Squares sum;
+    for (std::size_t p = 0; p < quantisers_.size(); z += depths_[p], ++p) {
+      const Squares squares = quantisers_[p].quantise(z, scale, q_[p].data());
+      sum.error += squares.error;
+      sum.z += squares.z;
+      take(p, q_[p].data(), sum);
+    }
+  }
+
+ private:
+  std::vector<Quantiser> quantisers_;
+  std::vector<std::size_t> depths_;
+  std::vector<std::vector<std::int8_t>> q_;
+};
+
 /// The scale with the least mean error on a sample; 0 where every sampled z is zero.
-double choose_scale(const FineOperand& side, Source& source, Quantiser& quantiser,
-                    const CoarseLayout& layout) {
+double choose_scale(const FineOperand& side, Source& source, Quantisers& quantisers, std::size_t depth) {
   const std::size_t step = std::max<std::size_t>(1, side.count / kScaleSample);
   std::vector<float> sample;
   double square = 0;
   for (std::size_t i = 0; i < side.count; i += step) {
     source.load(i, i + 1);
-    sample.insert(sample.end(), source.z(0), source.z(0) + layout.depth);
-    for (std::size_t k = 0; k < layout.depth; ++k)
+    sample.insert(sample.end(), source.z(0), source.z(0) + depth);
+    for (std::size_t k = 0; k < depth; ++k)
       square += static_cast<double>(source.z(0)[k]) * static_cast<double>(source.z(0)[k]);
   }
   const double rms = std::sqrt(square / static_cast<double>(sample.size()));
   if (!(rms > 0)) return 0;
-  std::vector<std::int8_t> q(layout.steps * 4);
   double best_error = INFINITY, best_scale = rms;
   for (double units = 10; units < 90; units *= 1.1) {
     const auto scale = static_cast<float>(rms / units);
     double error = 0;
-    for (std::size_t row = 0; row < sample.size(); row += layout.depth)
-      error += std::sqrt(quantiser.quantise(sample.data() + row, scale, q.data()).error);
+    for (std::size_t row = 0; row < sample.size(); row += depth) {
+      double row_square = 0;
+      quantisers.quantise(sample.data() + row, scale,
+                          [&](std::size_t, const std::int8_t*, Squares sum) { row_square = sum.error; });
+      error += std::sqrt(row_square);
+    }
     if (error < best_error) best_error = error, best_scale = static_cast<double>(scale);
   }
   return best_scale;
@@ -225,49 +269,55 @@ Sizes unit_sizes(const KernelShape& shape, const CoarseLayout& layout, bool is_x
   return {rows, rows * 4 * (layout.steps + starts)};
 }
 
-void pack_side(CoarseOperand& out, const FineOperand& side, const Head* head, const Kernel& kernel,
-               const CoarseLayout& layout, bool is_x, const RunContext& run) {
-  const Sizes sizes = unit_sizes(kernel.shape, layout, is_x);
+/// Space for one side of one part.
+void allocate(CoarseOperand& out, std::size_t count, Sizes sizes, bool head, const RunContext& run) {
   out.unit_rows = sizes.unit_rows;
   out.unit_bytes = sizes.unit_bytes;
-  out.units = (side.count + sizes.unit_rows - 1) / sizes.unit_rows;
+  out.units = (count + sizes.unit_rows - 1) / sizes.unit_rows;
   out.values = Array<std::uint8_t>(out.units * sizes.unit_bytes, run.meter);
-  out.error = Array<float>(side.count, run.meter);
-  out.norm = Array<float>(side.count, run.meter);
-  if (head != nullptr) out.tail = Array<float>(side.count, run.meter);
+  out.error = Array<float>(count, run.meter);
+  out.norm = Array<float>(count, run.meter);
+  if (head) out.tail = Array<float>(count, run.meter);
   std::memset(out.values.data() + (out.units - 1) * sizes.unit_bytes, 0, sizes.unit_bytes);
-  const double stretch = head == nullptr ? 1 : 1 + head->defect();
+}
 
-  parallel_for(run, out.units, std::max<std::size_t>(1, 64 / sizes.unit_rows),
-               [&](std::size_t begin, std::size_t end, unsigned) {
-                 const std::size_t first = begin * sizes.unit_rows,
-                                   last = std::min(side.count, end * sizes.unit_rows);
-                 Source source(side, head, kernel, layout.depth);
-                 source.load(first, last);
-                 Quantiser quantiser(kernel.shape, layout);
-                 std::vector<std::int8_t> q(layout.steps * 4);
-                 for (std::size_t i = first; i < last; ++i) {
-                   const Squares squares =
-                       quantiser.quantise(source.z(i - first), static_cast<float>(out.scale), q.data());
-                   // z in float32 is the true one up to its rounding (4 units) and the error of the int16
-                   // row.
-                   const double slip =
-                       stretch * static_cast<double>(side.error[i]) + 4 * kUnit32 * std::sqrt(squares.z);
-                   out.error[i] = rounded_up(std::sqrt(squares.error) + slip);
-                   out.norm[i] = rounded_up(std::sqrt(squares.z) + slip);
-                   if (head != nullptr) {
-                     const double z_square_low =
-                         squares.z * (1 - static_cast<double>(layout.depth + 64) * 4 * kUnit32);
-                     out.tail[i] = rounded_up(tail_bound(static_cast<double>(side.norm[i]),
-                                                         std::max(0.0, z_square_low), slip, head->defect()));
-                   }
-                   std::uint8_t* unit = out.values.data() + i / sizes.unit_rows * sizes.unit_bytes;
-                   if (is_x)
-                     pack_x(q.data(), kernel.shape, layout, i % sizes.unit_rows, unit);
-                   else
-                     pack_y(q.data(), kernel.shape, layout, i % sizes.unit_rows, unit);
-                 }
-               });
+void pack_side(std::vector<CoarsePart>& parts, CoarseOperand CoarsePart::*which, const FineOperand& side,
+               const Head* head, const Kernel& kernel, std::size_t depth, const RunContext& run) {
+  const bool is_x = which == &CoarsePart::x;
+  for (CoarsePart& part : parts)
+    allocate(part.*which, side.count, unit_sizes(kernel.shape, part.layout, is_x), head != nullptr, run);
+  const std::size_t unit_rows = (parts[0].*which).unit_rows;
+  const auto scale = static_cast<float>((parts[0].*which).scale);
+  const double defect = head == nullptr ? 0 : head->defect();
+
+  parallel_for(
+      run, (parts[0].*which).units, std::max<std::size_t>(1, 64 / unit_rows),
+      [&](std::size_t begin, std::size_t end, unsigned) {
+        const std::size_t first = begin * unit_rows, last = std::min(side.count, end * unit_rows);
+        Source source(side, head, kernel, depth);
+        source.load(first, last);
+        Quantisers quantisers(kernel.shape, parts);
+        for (std::size_t i = first; i < last; ++i)
+          quantisers.quantise(
+              source.z(i - first), scale, [&](std::size_t p, const std::int8_t* q, const Squares& squares) {
+                CoarseOperand& out = parts[p].*which;
+                // z in float32 is the true one up to its rounding (4 units) and the error of the int16 row.
+                const double slip =
+                    (1 + defect) * static_cast<double>(side.error[i]) + 4 * kUnit32 * std::sqrt(squares.z);
+                out.error[i] = rounded_up(std::sqrt(squares.error) + slip);
+                out.norm[i] = rounded_up(std::sqrt(squares.z) + slip);
+                if (head != nullptr) {
+                  const double z_square_low = squares.z * (1 - static_cast<double>(depth + 64) * 4 * kUnit32);
+                  out.tail[i] = rounded_up(tail_bound(static_cast<double>(side.norm[i]),
+                                                      std::max(0.0, z_square_low), slip, defect));
+                }
+                std::uint8_t* unit = out.values.data() + i / unit_rows * out.unit_bytes;
+                if (is_x)
+                  pack_x(q, kernel.shape, parts[p].layout, i % unit_rows, unit);
+                else
+                  pack_y(q, kernel.shape, parts[p].layout, i % unit_rows, unit);
+              });
+      });
 }
 
 }  // namespace
@@ -292,20 +342,25 @@ CoarsePrepared prepare_coarse(const FinePrepared& fine, const Head* head, const 
                               const RunContext& run) {
   CoarsePrepared coarse;
   const std::size_t depth = head != nullptr ? head->depth() : fine.depth;
-  coarse.layout = coarse_layout(kernel.shape, depth);
+  const std::size_t first = head != nullptr ? head->first() : depth;
+  coarse.parts.resize(first < depth ? 2 : 1);
+  coarse.parts[0].layout = coarse_layout(kernel.shape, first);
+  if (first < depth) coarse.parts[1].layout = coarse_layout(kernel.shape, depth - first);
   coarse.defect = head != nullptr ? head->defect() : 0;
-  Quantiser quantiser(kernel.shape, coarse.layout);
+  Quantisers quantisers(kernel.shape, coarse.parts);
   Source source_x(fine.x, head, kernel, depth), source_y(fine.y, head, kernel, depth);
-  double scale_x = choose_scale(fine.x, source_x, quantiser, coarse.layout);
-  double scale_y = choose_scale(fine.y, source_y, quantiser, coarse.layout);
+  double scale_x = choose_scale(fine.x, source_x, quantisers, depth);
+  double scale_y = choose_scale(fine.y, source_y, quantisers, depth);
   // Offsets and limits, a few units at most, divided by the product of the scales must fit 2^28.
   if (scale_x == 0) scale_x = 0x1p-13;
   if (scale_y == 0) scale_y = 0x1p-13;
   const double stretch = std::sqrt(std::max(1.0, kLeastScaleProduct / (scale_x * scale_y)));
-  coarse.x.scale = static_cast<double>(static_cast<float>(scale_x * stretch * (1 + 0x1p-20)));
-  coarse.y.scale = static_cast<double>(static_cast<float>(scale_y * stretch * (1 + 0x1p-20)));
-  pack_side(coarse.x, fine.x, head, kernel, coarse.layout, true, run);
-  pack_side(coarse.y, fine.y, head, kernel, coarse.layout, false, run);
+  for (CoarsePart& part : coarse.parts) {
+    part.x.scale = static_cast<double>(static_cast<float>(scale_x * stretch * (1 + 0x1p-20)));
+    part.y.scale = static_cast<double>(static_cast<float>(scale_y * stretch * (1 + 0x1p-20)));
+  }
+  pack_side(coarse.parts, &CoarsePart::x, fine.x, head, kernel, depth, run);
+  pack_side(coarse.parts, &CoarsePart::y, fine.y, head, kernel, depth, run);
   return coarse;
 }
 

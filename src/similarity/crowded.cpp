@@ -13,7 +13,6 @@
 
 #include "base/random.h"
 #include "gcbs/error.h"
-#include "similarity/definition.h"
 #include "similarity/quantile.h"
 #include "similarity/select.h"
 
@@ -31,7 +30,7 @@ std::vector<double> draw_pivots(const JoinInput& input, std::uint64_t seed) {
     pair = {static_cast<Vertex>(random.below(input.x.count())),
             static_cast<Vertex>(random.below(input.y.count()))};
   std::vector<double> values(kPivots);
-  Definition(input.x, input.y, input.classes).evaluate(pairs, values);
+  input.definition().evaluate(pairs, values);
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
@@ -42,7 +41,7 @@ double least_above(const JoinInput& input, double t, std::uint64_t count, const 
   const JoinResult join = join_rows(input, {t, t}, count, run);
   double least = kInfinity;
   for (const Undecided& pair : join.undecided) least = std::min(least, pair.value);
-  Definition definition(input.x, input.y, input.classes);
+  Definition definition = input.definition();
   for (const EdgeBlock& block : join.blocks) {
     const Vertex* columns = block.columns.data();
     for (std::size_t r = 0; r < block.counts.size(); ++r) {
@@ -95,7 +94,7 @@ double crowded_exact(const JoinInput& input, double quantile, const RunContext& 
     std::vector<FinePair> pairs;
     for (const Undecided& pair : join.undecided) pairs.push_back({pair.row, pair.col});
     std::vector<double> values(pairs.size());
-    Definition(input.x, input.y, input.classes).evaluate(pairs, values);
+    input.definition().evaluate(pairs, values);
     for (const double value : values)
       if (value <= high) lower = std::max(lower, value);
     if (position.fraction == 0) return lower;
@@ -115,7 +114,7 @@ double crowded_paper(const JoinInput& input, double quantile, const RunContext& 
       for (std::size_t j = 0; j < cols; ++j)
         pairs.push_back({static_cast<Vertex>(i), static_cast<Vertex>(j)});
     std::vector<double> values(pairs.size());
-    Definition(input.x, input.y, input.classes).evaluate(pairs, values);
+    input.definition().evaluate(pairs, values);
     std::sort(values.begin(), values.end());
     const QuantilePosition position(quantile, values.size());
     const std::size_t upper = std::min<std::size_t>(position.index + 1, values.size() - 1);

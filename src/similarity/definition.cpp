@@ -4,8 +4,11 @@
 #include "similarity/definition.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <unordered_map>
+
+#include "matrix/load.h"
 
 namespace gcbs {
 namespace {
@@ -43,6 +46,23 @@ std::vector<std::uint32_t> classes_of(const Rows& rows, const RunContext& run) {
   }
   return classes;
 }
+
+/// The inner product of two rows as they are, added in lanes.
+template <ValueType type>
+double raw_product(const std::byte* x, const std::byte* y, std::size_t dim) noexcept {
+  constexpr std::size_t kLanes = 8;
+  double lanes[kLanes] = {};
+  std::size_t k = 0;
+  for (; k + kLanes <= dim; k += kLanes)
+    for (std::size_t l = 0; l < kLanes; ++l)
+      lanes[l] += static_cast<double>(load<type>(x, k + l)) * static_cast<double>(load<type>(y, k + l));
+  for (; k < dim; ++k)
+    lanes[k % kLanes] += static_cast<double>(load<type>(x, k)) * static_cast<double>(load<type>(y, k));
+  double sum = 0;
+  for (const double lane : lanes) sum += lane;
+  return sum;
+}
+
 }  // namespace
 
 RowClasses::RowClasses(const Rows& x, const Rows& y, const RunContext& run)
@@ -54,10 +74,11 @@ double similarity(const float* x, const float* y, std::size_t dim) noexcept {
   return sum;
 }
 
-Definition::Definition(const Rows& x, const Rows& y, const RowClasses* classes)
+Definition::Definition(const Rows& x, const Rows& y, const RowClasses* classes, const FinePrepared* places)
     : x_(&x),
       y_(&y),
       classes_(classes),
+      places_(places),
       x_row_(x.dim()),
       y_rows_(kSideBySide * y.dim()),
       known_(classes != nullptr ? kKnownPairs : 0, Known{kNobody, kNobody, 0}) {}
@@ -65,7 +86,7 @@ Definition::Definition(const Rows& x, const Rows& y, const RowClasses* classes)
 void Definition::evaluate(std::span<const FinePair> pairs, std::span<double> values) {
   if (classes_ == nullptr) return sum(pairs, values);
   for (std::size_t p = 0; p < pairs.size(); ++p) {
-    const std::uint32_t x = classes_->of_x(pairs[p].row), y = classes_->of_y(pairs[p].col);
+    const std::uint32_t x = classes_->of_x(row_x(pairs[p].row)), y = classes_->of_y(row_y(pairs[p].col));
     Known& known = known_[(x * 0x9E3779B1u ^ y * 0x85EBCA77u) >> 7 & (kKnownPairs - 1)];
     if (known.x != x || known.y != y) {
       known = {x, y, 0};
@@ -75,16 +96,37 @@ void Definition::evaluate(std::span<const FinePair> pairs, std::span<double> val
   }
 }
 
+double Definition::near(const FinePair& pair) const noexcept {
+  const std::size_t i = row_x(pair.row), j = row_y(pair.col);
+  const MatrixView &x = x_->matrix(), &y = y_->matrix();
+  const double norms = x_->norm(i) * y_->norm(j);
+  if (x.type != y.type || x_->norm(i) < 0 || y_->norm(j) < 0) return std::nan("");
+  switch (x.type) {
+    case ValueType::float32: return raw_product<ValueType::float32>(x.row(i), y.row(j), x.cols) / norms;
+    case ValueType::float16: return raw_product<ValueType::float16>(x.row(i), y.row(j), x.cols) / norms;
+    case ValueType::bfloat16: return raw_product<ValueType::bfloat16>(x.row(i), y.row(j), x.cols) / norms;
+    case ValueType::float64: return raw_product<ValueType::float64>(x.row(i), y.row(j), x.cols) / norms;
+  }
+  return std::nan("");
+}
+
+// Each value of the definition's rows is rounded to float32, a relative error of at most 2^-24 on either
+// side (values that become denormal: less than 2^-149 each); all float64 roundings together are below
+// 8 d 2^-53. Norms are below 1.0011, also of rows said to be normalised.
+double Definition::near_bound() const noexcept {
+  return 1.1 * 0x1p-23 + static_cast<double>(x_->dim()) * 0x1p-50;
+}
+
 void Definition::sum(std::span<const FinePair> pairs, std::span<double> values) {
   const std::size_t dim = x_->dim();
   std::size_t p = 0;
   while (p < pairs.size()) {
     const std::uint32_t row = pairs[p].row;
-    x_->read(row, x_row_.data());
+    x_->read(row_x(row), x_row_.data());
     while (p < pairs.size() && pairs[p].row == row) {
       std::size_t together = 0;
       while (together < kSideBySide && p + together < pairs.size() && pairs[p + together].row == row) {
-        y_->read(pairs[p + together].col, y_rows_.data() + together * dim);
+        y_->read(row_y(pairs[p + together].col), y_rows_.data() + together * dim);
         ++together;
       }
       // Unused buffers hold older rows: summed and ignored.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "matrix/rows.h"
-#include "similarity/kernels/kernel.h"
+#include "similarity/operand.h"
 
 namespace gcbs {
 
@@ -28,22 +28,33 @@ class RowClasses {
 /// Evaluates s for many pairs; holds row buffers, so one a thread.
 class Definition {
  public:
-  /// With `classes` (may be null) pairs of equal rows are remembered and not summed again.
-  Definition(const Rows& x, const Rows& y, const RowClasses* classes = nullptr);
+  /// With `classes` (may be null) pairs of equal rows are remembered and not summed again. With `places`
+  /// (may be null) pairs name places in these operands, not rows of the matrices.
+  Definition(const Rows& x, const Rows& y, const RowClasses* classes = nullptr,
+             const FinePrepared* places = nullptr);
 
   /// values[p] = s(pairs[p]). Quickest when pairs of one row stand together.
   void evaluate(std::span<const FinePair> pairs, std::span<double> values);
 
- private:
-  const Rows* x_;
-  void sum(std::span<const FinePair> pairs, std::span<double> values);
+  /// A number no further than near_bound() from s, far cheaper: the rows as they are, divided once. NaN
+  /// where it cannot be had: sides of different types, rows that are scaled first.
+  double near(const FinePair& pair) const noexcept;
+  double near_bound() const noexcept;
 
+ private:
   struct Known {
     std::uint32_t x, y;
     double value;
   };
+
+  void sum(std::span<const FinePair> pairs, std::span<double> values);
+  Vertex row_x(Vertex i) const noexcept { return places_ == nullptr ? i : places_->x.id(i); }
+  Vertex row_y(Vertex j) const noexcept { return places_ == nullptr ? j : places_->y.id(j); }
+
+  const Rows* x_;
   const Rows* y_;
   const RowClasses* classes_;
+  const FinePrepared* places_;
   std::vector<float> x_row_, y_rows_;
   std::vector<Known> known_;  ///< direct-mapped by the pair of classes
 };

@@ -7,6 +7,7 @@
 #include "similarity/find_edges.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "gcbs/error.h"
@@ -27,7 +28,8 @@ constexpr double kBandDeviations = 4.5, kIntervalDeviations = 1.96, kMostDeviati
 struct Joined {
   JoinResult join;
   std::vector<FinePair> survivors;
-  Threshold threshold;
+  Threshold threshold{};
+  Places places{};
 };
 
 Joined join_above(const JoinInput& input, Threshold threshold, const RunContext& run) {
@@ -36,55 +38,67 @@ Joined join_above(const JoinInput& input, Threshold threshold, const RunContext&
   return joined;
 }
 
-/// The operands live here: they are gone before the edges are put together.
-Joined join_all(const Rows& x, const Rows& y, double quantile, const SimilarityOptions& options,
-                const Kernel& kernel, const RunContext& run, const StageMark& begin_stage) {
-  begin_stage("prepare");
-  const FinePrepared fine = prepare_fine(x, y, run);
-
-  begin_stage("threshold");
-  const bool paper = options.threshold == ThresholdMode::paper;
-  const TailSample sample = sample_tail(fine, quantile, kernel, options.seed, run);
-  const auto band_at = [&](double deviations) {
-    if (deviations > kMostDeviations) return Band{-kInfinity, kInfinity};
-    return paper ? sample_chunk_median(fine, quantile, kernel, deviations, options.seed, run)
-                 : sample.interval(deviations);
-  };
-  Band band = options.threshold == ThresholdMode::estimate ? sample.interval(kIntervalDeviations)
-                                                           : band_at(kBandDeviations);
-
-  begin_stage("prepare");
-  const std::optional<Head> head = choose_head(fine, sample, options.shortcut, kernel, run);
-  const CoarsePrepared coarse = prepare_coarse(fine, head ? &*head : nullptr, kernel, run);
-  JoinInput input{x, y, fine, coarse, kernel};
-
-  begin_stage("join");
-  if (options.threshold == ThresholdMode::estimate) {
-    const double value = sample.estimate();
-    return join_above(input,
-                      {options.threshold, value, std::min(band.low, value), std::max(band.high, value)}, run);
-  }
-  const auto wanted = static_cast<std::uint64_t>((1 - quantile) * static_cast<double>(x.count()) *
-                                                 static_cast<double>(y.count()));
+/// The threshold and the pairs above it. `band_at(deviations)` guesses where the threshold lies.
+Joined join_in_band(JoinInput& input, const std::function<Band(double)>& band_at, double quantile,
+                    ThresholdMode mode, const RunContext& run) {
+  const auto wanted = static_cast<std::uint64_t>((1 - quantile) * static_cast<double>(input.x.count()) *
+                                                 static_cast<double>(input.y.count()));
   const std::uint64_t limit = std::max<std::uint64_t>(std::uint64_t{1} << 22, wanted / 2);
-  for (double deviations = kBandDeviations;; deviations *= 4, band = band_at(deviations)) {
+  for (double deviations = kBandDeviations;; deviations *= 4) {
+    const Band band = band_at(deviations);
     JoinResult join = join_rows(input, band, limit, run);
     if (join.overflow) {
       join = {};
-      const RowClasses classes(x, y, run);
+      const RowClasses classes(input.x, input.y, run);
       input.classes = &classes;
-      const double value = find_crowded_threshold(input, options.threshold, quantile, run);
-      return join_above(input, {options.threshold, value, value, value}, run);
+      const double value = find_crowded_threshold(input, mode, quantile, run);
+      return join_above(input, {mode, value, value, value}, run);
     }
-    std::optional<Selection> selection = paper ? select_paper(input, join, band, quantile, run)
-                                               : select_exact(input, join, band, quantile, run);
+    std::optional<Selection> selection = mode == ThresholdMode::paper
+                                             ? select_paper(input, join, band, quantile, run)
+                                             : select_exact(input, join, band, quantile, run);
     if (selection) {
       const double t = selection->threshold;
-      return {std::move(join), std::move(selection->survivors), {options.threshold, t, t, t}};
+      return {std::move(join), std::move(selection->survivors), {mode, t, t, t}};
     }
     if (deviations > kMostDeviations)
       throw Error(ErrorKind::internal, "the threshold could not be found", "no band held it");
   }
+}
+
+/// The operands live here: they are gone before the edges are put together.
+Joined join_all(const Rows& x, const Rows& y, double quantile, const SimilarityOptions& options,
+                const Kernel& kernel, const RunContext& run, const StageMark& begin_stage) {
+  const ThresholdMode mode = options.threshold;
+  begin_stage("prepare");
+  FinePrepared fine = prepare_fine(x, y, run);
+
+  begin_stage("threshold");
+  const TailSample sample = sample_tail(fine, quantile, kernel, options.seed, run);
+  // Paper mode: chunks are rows in their own order, so the rows stay where they are.
+  const bool keep_order = mode == ThresholdMode::paper;
+  const auto band_at = [&](double deviations) {
+    if (deviations > kMostDeviations) return Band{-kInfinity, kInfinity};
+    return keep_order ? sample_chunk_median(fine, quantile, kernel, deviations, options.seed, run)
+                      : sample.interval(deviations);
+  };
+
+  begin_stage("prepare");
+  const std::optional<Head> head = choose_shortcut(fine, sample, options.shortcut, keep_order, kernel, run);
+  const CoarsePrepared coarse = prepare_coarse(fine, head ? &*head : nullptr, kernel, run);
+  JoinInput input{x, y, fine, coarse, kernel};
+
+  begin_stage("join");
+  Joined joined;
+  if (mode == ThresholdMode::estimate) {
+    const double value = sample.estimate();
+    const Band band = sample.interval(kIntervalDeviations);
+    joined = join_above(input, {mode, value, std::min(band.low, value), std::max(band.high, value)}, run);
+  } else {
+    joined = join_in_band(input, band_at, quantile, mode, run);
+  }
+  joined.places = {std::move(fine.x.ids), std::move(fine.y.ids)};
+  return joined;
 }
 
 }  // namespace
@@ -104,7 +118,8 @@ FoundEdges find_edges(const Rows& x, const Rows& y, double quantile, const Simil
                       const Kernel& kernel, const RunContext& run, const StageMark& begin_stage) {
   Joined joined = join_all(x, y, quantile, options, kernel, run, begin_stage);
   joined.join.undecided = {};
-  return {assemble_edges(std::move(joined.join), joined.survivors, x.count(), options.keep_diagonal, run),
+  return {assemble_edges(std::move(joined.join), joined.survivors, joined.places, x.count(),
+                         options.keep_diagonal, run),
           joined.threshold};
 }
 

@@ -86,6 +86,23 @@ void orthonormalise(Directions& d, Random& random) {
   }
 }
 
+/// An orthogonal mix of `count` rows, a power of two: random signs, then a Walsh-Hadamard transform.
+void mix(float* rows, std::size_t count, std::size_t stride, Random& random) {
+  const auto shrink = static_cast<float>(1 / std::sqrt(static_cast<double>(count)));
+  for (std::size_t p = 0; p < count; ++p) {
+    const float sign = random.next() >> 63 != 0 ? -shrink : shrink;
+    for (std::size_t k = 0; k < stride; ++k) rows[p * stride + k] *= sign;
+  }
+  for (std::size_t half = 1; half < count; half *= 2)
+    for (std::size_t p = 0; p < count; ++p)
+      if ((p & half) == 0)
+        for (std::size_t k = 0; k < stride; ++k) {
+          const float a = rows[p * stride + k], b = rows[(p + half) * stride + k];
+          rows[p * stride + k] = a + b;
+          rows[(p + half) * stride + k] = a - b;
+        }
+}
+
 }  // namespace
 
 float inner_product(const float* a, const float* b, std::size_t dim) noexcept {
@@ -97,16 +114,23 @@ float inner_product(const float* a, const float* b, std::size_t dim) noexcept {
   return sum;
 }
 
-Head::Head(std::size_t depth, std::size_t stride, Array<std::int16_t> basis, double scale, double defect)
-    : depth_(depth), stride_(stride), basis_(std::move(basis)), scale_(scale), defect_(defect) {}
+Head::Head(std::size_t first, std::size_t depth, std::size_t stride, Array<std::int16_t> basis, double scale,
+           double defect)
+    : first_(first),
+      depth_(depth),
+      stride_(stride),
+      basis_(std::move(basis)),
+      scale_(scale),
+      defect_(defect) {}
 
-void Head::project(const FineOperand& side, std::size_t begin, std::size_t end, const Kernel& kernel,
-                   Buffers& buffers, float* out) const {
-  buffers.pairs.clear();
-  for (std::size_t i = begin; i < end; ++i)
-    for (std::size_t p = 0; p < depth_; ++p)
-      buffers.pairs.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(p)});
-  buffers.products.resize(buffers.pairs.size());
+void Head::project(const FineOperand& side, std::span<const Vertex> rows, std::size_t width,
+                   const Kernel& kernel, Buffers& buffers, float* out) const {
+  buffers.pairs.resize(rows.size() * width);
+  buffers.products.resize(rows.size() * width);
+  FinePair* pair = buffers.pairs.data();
+  for (const Vertex row : rows)
+    for (std::size_t p = 0; p < width; ++p)
+      *pair++ = {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(p)};
   kernel.fine({side.values.data(), basis_.data(), stride_, buffers.pairs.data(), buffers.pairs.size(),
                buffers.products.data()});
   const double scale = side.scale * scale_;
@@ -173,32 +197,19 @@ Directions leading_directions(const FinePrepared& fine, std::size_t count, const
   return d;
 }
 
-Head make_head(const Directions& directions, std::size_t depth, const Kernel& kernel) {
+Head make_head(const Directions& directions, std::size_t first, std::size_t depth, const Kernel& kernel) {
   const std::size_t stride = directions.stride;
   std::vector<float> mixed(directions.values.begin(),
                            directions.values.begin() + static_cast<std::ptrdiff_t>(depth * stride));
-  // Random signs, then a Walsh-Hadamard transform across the directions: an orthogonal mix.
   Random random(0x5EED);
-  for (std::size_t p = 0; p < depth; ++p)
-    if (random.next() >> 63 != 0)
-      for (std::size_t k = 0; k < stride; ++k) mixed[p * stride + k] = -mixed[p * stride + k];
-  for (std::size_t half = 1; half < depth; half *= 2)
-    for (std::size_t p = 0; p < depth; ++p)
-      if ((p & half) == 0)
-        for (std::size_t k = 0; k < stride; ++k) {
-          const float a = mixed[p * stride + k], b = mixed[(p + half) * stride + k];
-          mixed[p * stride + k] = a + b;
-          mixed[(p + half) * stride + k] = a - b;
-        }
-  const double shrink = 1 / std::sqrt(static_cast<double>(depth));
+  for (std::size_t begin = 0, end = first; begin < depth; begin = end, end *= 2)
+    mix(mixed.data() + begin * stride, end - begin, stride, random);
   double factor = INFINITY;
   for (std::size_t p = 0; p < depth; ++p)
     factor = std::min(factor, IntRows::fitting_factor(mixed.data() + p * stride, stride));
   IntRows basis(depth, stride);
   for (std::size_t p = 0; p < depth; ++p) basis.set(p, mixed.data() + p * stride, stride, factor);
-  // Q's scale; then the distance of Q^T Q from the identity, from exact integers.
-  const double scale = shrink / factor;
-  std::fill(basis.scale.begin(), basis.scale.end(), scale);
+  // The distance of Q^T Q from the identity, from exact integers.
   const std::vector<double> gram = products(basis, basis, kernel, RunContext{});
   double squares = 0;
   for (std::size_t p = 0; p < depth; ++p)
@@ -207,7 +218,7 @@ Head make_head(const Directions& directions, std::size_t depth, const Kernel& ke
       squares += off * off;
     }
   const double defect = std::sqrt(squares) * (1 + 0x1p-30) + 0x1p-40;
-  return Head(depth, stride, std::move(basis.values), scale, defect);
+  return Head(first, depth, stride, std::move(basis.values), 1 / factor, defect);
 }
 
 }  // namespace gcbs

@@ -1,12 +1,14 @@
 // The head: a few orthogonal directions that hold most of the energy of both sides. The scan can
-// try the head first and bound the rest by Cauchy-Schwarz (docs/bounds.md, "head").
+// try the head first, in one part or two, and bound the rest by Cauchy-Schwarz (docs/bounds.md, "head").
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/run.h"
 #include "gcbs/array.h"
+#include "gcbs/graph.h"
 #include "similarity/operand.h"
 
 namespace gcbs {
@@ -15,22 +17,24 @@ namespace gcbs {
 /// spectral norm of Q^T Q - I is at most `defect`.
 class Head {
  public:
-  Head(std::size_t depth, std::size_t stride, Array<std::int16_t> basis, double scale, double defect);
+  Head(std::size_t first, std::size_t depth, std::size_t stride, Array<std::int16_t> basis, double scale,
+       double defect);
 
-  std::size_t depth() const noexcept { return depth_; }
+  std::size_t depth() const noexcept { return depth_; }  ///< all directions
+  std::size_t first() const noexcept { return first_; }  ///< those of the first part; depth: one part
   double defect() const noexcept { return defect_; }
 
-  /// out[r * depth + p] = Q_p . (scale_fine * row) for rows [begin, end); each value rounds once to
-  /// float32, the integer products are exact. `pairs` and `products` are the caller's buffers.
   struct Buffers {
     std::vector<FinePair> pairs;
     std::vector<std::int64_t> products;
   };
-  void project(const FineOperand& side, std::size_t begin, std::size_t end, const Kernel& kernel,
+  /// out[r * width + p] = Q_p . (scale_fine * row) for the given rows and the first `width` directions;
+  /// each value rounds once to float32, the integer products are exact.
+  void project(const FineOperand& side, std::span<const Vertex> rows, std::size_t width, const Kernel& kernel,
                Buffers& buffers, float* out) const;
 
  private:
-  std::size_t depth_, stride_;
+  std::size_t first_, depth_, stride_;
   Array<std::int16_t> basis_;
   double scale_, defect_;
 };
@@ -50,8 +54,9 @@ struct Directions {
 Directions leading_directions(const FinePrepared& fine, std::size_t count, const Kernel& kernel,
                               const RunContext& run);
 
-/// The first `depth` (a power of two) directions, mixed by a random rotation inside the head so that
-/// its values are alike and quantise well.
-Head make_head(const Directions& directions, std::size_t depth, const Kernel& kernel);
+/// The first `depth` directions, `first` of them in the first part; both are powers of two. A random
+/// rotation mixes the first part, the next as many, the next twice as many, and so on: values that are
+/// alike quantise well.
+Head make_head(const Directions& directions, std::size_t first, std::size_t depth, const Kernel& kernel);
 
 }  // namespace gcbs

@@ -7,10 +7,13 @@
 #include "base/run.h"
 #include "gcbs/graph.h"
 #include "matrix/rows.h"
+#include "similarity/definition.h"
 #include "similarity/limits.h"
 #include "similarity/operand.h"
 
 namespace gcbs {
+
+// Rows and columns below are places in the operands (FineOperand::id) up to assemble_edges.
 
 /// A pair whose similarity may lie in the band: `value` is within the fine bound of s, or s itself.
 struct Undecided {
@@ -32,8 +35,6 @@ struct JoinResult {
   bool overflow = false;             ///< stopped: more undecided pairs than allowed, result unusable
 };
 
-class RowClasses;
-
 /// What a join reads. All of it outlives the join.
 struct JoinInput {
   const Rows& x;
@@ -42,6 +43,9 @@ struct JoinInput {
   const CoarsePrepared& coarse;
   const Kernel& kernel;
   const RowClasses* classes = nullptr;  ///< equal rows, where many are known to be equal
+
+  /// Of pairs that name places in the operands.
+  Definition definition() const { return Definition(x, y, classes, &fine); }
 };
 
 /// Scans every pair once. With a point band (low == high == t) undecided pairs are settled by the
@@ -51,8 +55,13 @@ JoinResult join_rows(const JoinInput& input, Band band, std::uint64_t undecided_
 /// How many pairs have s > t; stops early once it is more than `stop_at`. Keeps nothing.
 std::uint64_t count_above(const JoinInput& input, double t, std::uint64_t stop_at, const RunContext& run);
 
+/// The rows that places stand for, where the operands are in another order; else empty.
+struct Places {
+  Array<Vertex> x, y;
+};
+
 /// Joins the blocks with more edges, sorted by (row, col), and frees the blocks on the way.
-Edges assemble_edges(JoinResult&& join, const std::vector<FinePair>& more, std::size_t rows,
-                     bool keep_diagonal, const RunContext& run);
+Edges assemble_edges(JoinResult&& join, const std::vector<FinePair>& more, const Places& places,
+                     std::size_t rows, bool keep_diagonal, const RunContext& run);
 
 }  // namespace gcbs

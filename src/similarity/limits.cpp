@@ -52,38 +52,35 @@ FineBound separate_fine(const FinePrepared& fine, const RunContext& run) {
   return bound;
 }
 
-Limits separate_limits(const FinePrepared& fine, const CoarsePrepared& coarse, Band band,
+Limits separate_limits(const FinePrepared& fine, const CoarsePart& part, double defect, Band band,
                        const RunContext& run) {
   const std::size_t rows = fine.x.count, cols = fine.y.count;
-  const std::size_t padded_rows = coarse.x.units * coarse.x.unit_rows;
-  const std::size_t padded_cols = coarse.y.units * coarse.y.unit_rows;
+  const std::size_t padded_rows = part.x.units * part.x.unit_rows;
+  const std::size_t padded_cols = part.y.units * part.y.unit_rows;
   Limits limits;
-  FineBound bound = separate_fine(fine, run);
-  limits.row_fine = std::move(bound.row);
-  limits.col_fine = std::move(bound.col);
   limits.row_low = Array<std::int32_t>(padded_rows, kNever, run.meter);
   limits.row_high = Array<std::int32_t>(padded_rows, kNever, run.meter);
   limits.col_low = Array<std::int32_t>(padded_cols, kNever, run.meter);
   limits.col_high = Array<std::int32_t>(padded_cols, kNever, run.meter);
 
-  const bool head = !coarse.x.tail.empty();
-  const Split error_norm(coarse.x.error, coarse.y.norm), norm_error(coarse.x.norm, coarse.y.error);
-  const Split tails = head ? Split(coarse.x.tail, coarse.y.tail) : error_norm;
+  const bool head = !part.x.tail.empty();
+  const Split error_norm(part.x.error, part.y.norm), norm_error(part.x.norm, part.y.error);
+  const Split tails = head ? Split(part.x.tail, part.y.tail) : error_norm;
   const Split defects(fine.x.norm, fine.y.norm);
-  const double scale = coarse.x.scale * coarse.y.scale;
+  const double scale = part.x.scale * part.y.scale;
   bool all_fit = true;
   for (std::size_t j = 0; j < cols; ++j) {
-    double share = error_norm.col(at(coarse.y.norm, j)) + norm_error.col(at(coarse.y.error, j));
-    if (head) share += tails.col(at(coarse.y.tail, j)) + coarse.defect * defects.col(at(fine.y.norm, j));
+    double share = error_norm.col(at(part.y.norm, j)) + norm_error.col(at(part.y.error, j));
+    if (head) share += tails.col(at(part.y.tail, j)) + defect * defects.col(at(fine.y.norm, j));
     const double low = (-fine.y.offset[j] - share) / scale, high = (-fine.y.offset[j] + share) / scale;
     all_fit = all_fit && fits(low);
     limits.col_low[j] = fits(low) ? below(low) : 0;
     limits.col_high[j] = fits(high) ? above(high) : kNever;
   }
   for (std::size_t i = 0; i < rows; ++i) {
-    const double error = at(coarse.x.error, i);
-    double share = error_norm.row(error) + norm_error.row(at(coarse.x.norm, i) + error) + fine.rounding;
-    if (head) share += tails.row(at(coarse.x.tail, i)) + coarse.defect * defects.row(at(fine.x.norm, i));
+    const double error = at(part.x.error, i);
+    double share = error_norm.row(error) + norm_error.row(at(part.x.norm, i) + error) + fine.rounding;
+    if (head) share += tails.row(at(part.x.tail, i)) + defect * defects.row(at(fine.x.norm, i));
     const double low = (band.low - fine.x.offset[i] - share) / scale;
     const double high = (band.high - fine.x.offset[i] + share) / scale;
     limits.row_low[i] = all_fit && fits(low) ? below(low) : kAlways;

@@ -14,18 +14,16 @@ struct Band {
   bool is_point() const noexcept { return low == high; }
 };
 
+/// Of one part: a product I is a candidate only if I - col_low > row_low; surely kept if
+/// I > row_high + col_high. I includes the parts before.
 struct Limits {
-  /// A product I is a candidate only if I - col_low > row_low; surely kept if I > row_high + col_high.
   Array<std::int32_t> row_low, col_low;
   Array<std::int32_t> row_high, col_high;
-  /// The fine value is within row_fine + col_fine of s.
-  Array<double> row_fine, col_fine;
 };
-
-Limits separate_limits(const FinePrepared& fine, const CoarsePrepared& coarse, Band band,
+Limits separate_limits(const FinePrepared& fine, const CoarsePart& part, double defect, Band band,
                        const RunContext& run);
 
-/// The fine bound alone, for sampling.
+/// The fine value is within row + col of s.
 struct FineBound {
   Array<double> row, col;
 };

@@ -9,6 +9,7 @@
 
 #include "base/run.h"
 #include "gcbs/array.h"
+#include "gcbs/graph.h"
 #include "matrix/rows.h"
 #include "similarity/kernels/kernel.h"
 
@@ -25,7 +26,9 @@ struct FineOperand {
   Array<float> error;       ///< >= |x' - scale p|
   Array<float> norm;        ///< >= |x'|
   Array<double> offset;     ///< x.mean_y - mean_x.mean_y for X, mean_x.y for Y
+  Array<Vertex> ids;        ///< rows of the matrix, where these are in another order; else empty
 
+  Vertex id(std::size_t i) const noexcept { return ids.empty() ? static_cast<Vertex>(i) : ids[i]; }
   const std::int16_t* row(std::size_t i) const noexcept { return values.data() + i * stride; }
 };
 
@@ -45,7 +48,8 @@ struct CoarseLayout {
 };
 CoarseLayout coarse_layout(const KernelShape& shape, std::size_t depth);
 
-/// int8 rows z = scale * q + an error of known norm, packed for a kernel; z = x', or its head.
+/// int8 rows z = scale * q + an error of known norm, packed for a kernel; z = x', or its head. A head
+/// may come in two parts with one scale: the bounds of the second hold for both together.
 struct CoarseOperand {
   std::size_t unit_rows = 0, unit_bytes = 0;  ///< a group of X or a panel of Y
   std::size_t units = 0;
@@ -53,15 +57,19 @@ struct CoarseOperand {
   double scale = 1;    ///< a float32 number
   Array<float> error;  ///< >= |z - scale q|
   Array<float> norm;   ///< >= |z|
-  Array<float> tail;   ///< >= |x' outside the head|; empty without a head
+  Array<float> tail;   ///< >= |x' outside the head so far|; empty without a head
 
   const std::uint8_t* unit(std::size_t u) const noexcept { return values.data() + u * unit_bytes; }
 };
 
-struct CoarsePrepared {
-  CoarseOperand x, y;
-  double defect = 0;  ///< of the head: adds defect * norm_x * norm_y to the bound
+struct CoarsePart {
   CoarseLayout layout;
+  CoarseOperand x, y;
+};
+
+struct CoarsePrepared {
+  std::vector<CoarsePart> parts;  ///< one, or two of a head
+  double defect = 0;              ///< of the head: adds defect * norm_x * norm_y to the bound
 };
 
 class Head;

@@ -11,7 +11,6 @@
 #include <functional>
 #include <limits>
 
-#include "similarity/definition.h"
 #include "similarity/quantile.h"
 
 namespace gcbs {
@@ -19,6 +18,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kChunkRows = 3;
+constexpr std::size_t kGrain = 512;  // pairs a piece
 
 /// The undecided pairs with their intervals; evaluating one shrinks its interval to a point.
 class Intervals {
@@ -38,23 +38,40 @@ class Intervals {
   double high(std::size_t p) const { return high_[p]; }
   const Undecided& pair(std::size_t p) const { return pairs_[p]; }
 
+  /// Narrows the intervals of the given pairs at little cost, where that can be done.
+  void narrow(const std::vector<std::size_t>& which) {
+    parallel_for(run_, which.size(), kGrain, [&](std::size_t begin, std::size_t end, unsigned) {
+      const Definition definition = input_.definition();
+      const double bound = definition.near_bound();
+      for (std::size_t w = begin; w < end; ++w) {
+        const std::size_t p = which[w];
+        if (low_[p] == high_[p]) continue;
+        const double value = definition.near({pairs_[p].row, pairs_[p].col});
+        low_[p] = std::fmax(low_[p], value - bound);  // fmax and fmin pass over NaN
+        high_[p] = std::fmin(high_[p], value + bound);
+      }
+    });
+  }
+
   /// s of the given pairs (indices ascending), by definition.
   void evaluate(const std::vector<std::size_t>& which) {
-    constexpr std::size_t kGrain = 512;
     parallel_for(run_, which.size(), kGrain, [&](std::size_t begin, std::size_t end, unsigned) {
       std::vector<FinePair> pairs;
       for (std::size_t w = begin; w < end; ++w) pairs.push_back({pairs_[which[w]].row, pairs_[which[w]].col});
       std::vector<double> values(pairs.size());
-      Definition(input_.x, input_.y, input_.classes).evaluate(pairs, values);
+      input_.definition().evaluate(pairs, values);
       for (std::size_t w = begin; w < end; ++w) low_[which[w]] = high_[which[w]] = values[w - begin];
     });
   }
 
   /// Evaluates what is in doubt and returns the pairs with s > t.
   std::vector<FinePair> above(double t) {
+    const auto in_doubt = [&](std::size_t p) { return low_[p] <= t && high_[p] > t && low_[p] != high_[p]; };
     std::vector<std::size_t> doubtful;
     for (std::size_t p = 0; p < size(); ++p)
-      if (low_[p] <= t && high_[p] > t && low_[p] != high_[p]) doubtful.push_back(p);
+      if (in_doubt(p)) doubtful.push_back(p);
+    narrow(doubtful);
+    std::erase_if(doubtful, [&](std::size_t p) { return !in_doubt(p); });
     evaluate(doubtful);
     std::vector<FinePair> found;
     for (std::size_t p = 0; p < size(); ++p)
@@ -82,19 +99,24 @@ struct Neighbours {
 
 /// Exact values of ranks r and r + 1 (r >= 1) among pairs [begin, end).
 Neighbours rank_exactly(Intervals& intervals, std::size_t begin, std::size_t end, std::uint64_t r) {
-  std::vector<double> ends;
-  for (std::size_t p = begin; p < end; ++p) ends.push_back(intervals.high(p));
-  const double window_high = ranked(ends, r);
-  ends.clear();
-  for (std::size_t p = begin; p < end; ++p) ends.push_back(intervals.low(p));
-  const double window_low = ranked(ends, r + 1);
   std::vector<std::size_t> doubtful;
   std::uint64_t surely_above = 0;
-  for (std::size_t p = begin; p < end; ++p) {
-    if (intervals.low(p) > window_high)
-      ++surely_above;
-    else if (intervals.high(p) >= window_low)
-      doubtful.push_back(p);
+  for (int pass = 0; pass < 2; ++pass) {
+    std::vector<double> ends;
+    for (std::size_t p = begin; p < end; ++p) ends.push_back(intervals.high(p));
+    const double window_high = ranked(ends, r);
+    ends.clear();
+    for (std::size_t p = begin; p < end; ++p) ends.push_back(intervals.low(p));
+    const double window_low = ranked(ends, r + 1);
+    doubtful.clear();
+    surely_above = 0;
+    for (std::size_t p = begin; p < end; ++p) {
+      if (intervals.low(p) > window_high)
+        ++surely_above;
+      else if (intervals.high(p) >= window_low)
+        doubtful.push_back(p);
+    }
+    if (pass == 0) intervals.narrow(doubtful);
   }
   intervals.evaluate(doubtful);
   std::vector<double> exact;

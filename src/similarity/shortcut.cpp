@@ -1,6 +1,7 @@
 // The cost of a pair is that of its int8 product, which grows with the depth, plus that of an int16
 // product when it is a candidate. A sample of pairs says how many candidates each depth leaves; the
-// kernel says what the two products cost.
+// kernel says what the two products cost. With the head in two parts the second is multiplied for the
+// blocks in which the first leaves a candidate: a sample of whole blocks in cluster order says how many.
 #include "similarity/shortcut.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "similarity/cluster.h"
 
 namespace gcbs {
 namespace {
@@ -15,119 +17,223 @@ namespace {
 constexpr std::size_t kSampleRows = 192;       // of each side: all their pairs are looked at
 constexpr double kQuantisation = 0.0095;       // typical |z - scale q| / |z|
 constexpr double kCandidateCost = 15;          // nanoseconds around the int16 product of a candidate
-constexpr double kWorthwhile = 0.9;            // a head must save at least a tenth
+constexpr double kContinueCost = 10;           // nanoseconds to take up a block again
+constexpr double kClusterCost = 4000;          // nanoseconds a row of each side
+constexpr double kWorthwhile = 0.9;            // a shortcut must save at least a tenth
+constexpr double kMostClusterShare = 0.1;      // of the time, before the gain is known
 constexpr std::size_t kLeastPairs = 1u << 24;  // below, looking for a head costs more than it saves
 
+std::vector<Vertex> random_rows(const FineOperand& side, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Vertex> rows(kSampleRows);
+  for (Vertex& row : rows) row = static_cast<Vertex>(random.below(side.count));
+  return rows;
+}
+
+/// Rows of whole units of a kernel, in the given order: random units, about kSampleRows rows.
+std::vector<Vertex> random_units(const Array<Vertex>& order, std::size_t unit_rows, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Vertex> rows;
+  const std::size_t units = order.size() / unit_rows;
+  for (std::size_t taken = 0; units > 0 && taken < kSampleRows; taken += unit_rows) {
+    const std::size_t unit = random.below(units);
+    rows.insert(rows.end(), order.begin() + unit * unit_rows, order.begin() + (unit + 1) * unit_rows);
+  }
+  return rows;
+}
+
+/// Sampled rows of one side in the probe's directions.
 struct Projected {
-  std::vector<std::uint32_t> rows;
-  std::vector<float> values;  // rows x directions
+  std::size_t count, width;
+  std::vector<float> values;  // count x width
   std::vector<double> norm_square, offset;
+
+  Projected(const FineOperand& side, const std::vector<Vertex>& rows, const Head& probe, const Kernel& kernel)
+      : count(rows.size()), width(probe.depth()), values(count * width) {
+    Head::Buffers buffers;
+    probe.project(side, rows, width, kernel, buffers, values.data());
+    for (const Vertex i : rows) {
+      norm_square.push_back(static_cast<double>(side.norm[i]) * static_cast<double>(side.norm[i]));
+      offset.push_back(side.offset[i]);
+    }
+  }
+
+  /// Energy of each row in the first `depth` directions.
+  std::vector<double> head_squares(std::size_t depth) const {
+    std::vector<double> squares;
+    for (std::size_t s = 0; s < count; ++s) {
+      const float* z = values.data() + s * width;
+      squares.push_back(std::min(static_cast<double>(inner_product(z, z, depth)), norm_square[s]));
+    }
+    return squares;
+  }
 };
 
-Projected project_sample(const FineOperand& side, const Directions& directions, std::uint64_t seed) {
-  Random random(seed);
-  Projected out;
-  std::vector<float> row(side.stride);
-  for (std::size_t s = 0; s < kSampleRows; ++s) {
-    const std::size_t i = random.below(side.count);
-    for (std::size_t k = 0; k < side.stride; ++k)
-      row[k] = static_cast<float>(side.scale) * static_cast<float>(side.row(i)[k]);
-    for (std::size_t p = 0; p < directions.count; ++p)
-      out.values.push_back(inner_product(row.data(), directions.row(p), side.stride));
-    out.rows.push_back(static_cast<std::uint32_t>(i));
-    out.norm_square.push_back(static_cast<double>(side.norm[i]) * static_cast<double>(side.norm[i]));
-    out.offset.push_back(side.offset[i]);
+/// The sampled pairs that stay candidates when the first `depth` directions are scanned.
+class Candidates {
+ public:
+  Candidates(const Projected& x, const Projected& y, std::size_t depth, double threshold)
+      : rows_(x.count), cols_(y.count), bits_(rows_ * cols_) {
+    const std::vector<double> head_x = x.head_squares(depth), head_y = y.head_squares(depth);
+    double tail_x = 1e-30, tail_y = 1e-30;
+    for (std::size_t a = 0; a < rows_; ++a) tail_x += x.norm_square[a] - head_x[a];
+    for (std::size_t b = 0; b < cols_; ++b) tail_y += y.norm_square[b] - head_y[b];
+    const double ratio = std::sqrt(tail_y / tail_x);
+    for (std::size_t a = 0; a < rows_; ++a)
+      for (std::size_t b = 0; b < cols_; ++b) {
+        const float sum = inner_product(&x.values[a * x.width], &y.values[b * y.width], depth);
+        const double tail =
+            0.5 * (ratio * (x.norm_square[a] - head_x[a]) + (y.norm_square[b] - head_y[b]) / ratio);
+        const double rounding = 2 * kQuantisation * std::sqrt(head_x[a] * head_y[b]);
+        bits_[a * cols_ + b] =
+            static_cast<double>(sum) + x.offset[a] + y.offset[b] + tail + rounding > threshold;
+      }
   }
-  return out;
-}
 
-/// Energy of each sampled row in the first `depth` directions.
-std::vector<double> head_squares(const Projected& side, std::size_t directions, std::size_t depth) {
-  std::vector<double> squares;
-  for (std::size_t s = 0; s < kSampleRows; ++s) {
-    double sum = 0;
-    for (std::size_t p = 0; p < depth; ++p) {
-      const auto z = static_cast<double>(side.values[s * directions + p]);
-      sum += z * z;
-    }
-    squares.push_back(std::min(sum, side.norm_square[s]));
+  double share() const {
+    const auto set = std::count(bits_.begin(), bits_.end(), true);
+    return static_cast<double>(set) / static_cast<double>(std::max<std::size_t>(bits_.size(), 1));
   }
-  return squares;
-}
 
-/// Share of sampled pairs that stay candidates when the first `depth` directions are scanned.
-double candidate_share(const Projected& x, const Projected& y, std::size_t directions, std::size_t depth,
-                       double threshold) {
-  const std::vector<double> head_x = head_squares(x, directions, depth);
-  const std::vector<double> head_y = head_squares(y, directions, depth);
-  double tail_x = 1e-30, tail_y = 1e-30;
-  for (std::size_t s = 0; s < kSampleRows; ++s)
-    tail_x += x.norm_square[s] - head_x[s], tail_y += y.norm_square[s] - head_y[s];
-  const double ratio = std::sqrt(tail_y / tail_x);
-  std::size_t candidates = 0;
-  for (std::size_t a = 0; a < kSampleRows; ++a)
-    for (std::size_t b = 0; b < kSampleRows; ++b) {
-      const float sum = inner_product(&x.values[a * directions], &y.values[b * directions], depth);
-      const double tail =
-          0.5 * (ratio * (x.norm_square[a] - head_x[a]) + (y.norm_square[b] - head_y[b]) / ratio);
-      const double rounding = 2 * kQuantisation * std::sqrt(head_x[a] * head_y[b]);
-      candidates += static_cast<double>(sum) + x.offset[a] + y.offset[b] + tail + rounding > threshold;
-    }
-  return static_cast<double>(candidates) / (kSampleRows * kSampleRows);
-}
+  /// Share of blocks of `rows` x `cols` pairs that hold a candidate.
+  double share_of_blocks(std::size_t rows, std::size_t cols) const {
+    std::size_t blocks = 0, taken_up = 0;
+    for (std::size_t a = 0; a + rows <= rows_; a += rows)
+      for (std::size_t b = 0; b + cols <= cols_; b += cols, ++blocks) {
+        bool any = false;
+        for (std::size_t r = a; r < a + rows; ++r)
+          for (std::size_t c = b; c < b + cols; ++c) any = any || bits_[r * cols_ + c];
+        taken_up += any;
+      }
+    return static_cast<double>(taken_up) / static_cast<double>(std::max<std::size_t>(blocks, 1));
+  }
 
-/// The same when whole rows are scanned.
-double candidate_share_of_whole(const FinePrepared& fine, const Projected& x, const Projected& y,
-                                const Kernel& kernel, double threshold) {
+ private:
+  std::size_t rows_, cols_;
+  std::vector<bool> bits_;
+};
+
+/// Whole rows: the share of candidates, and how many directions the data seems to fill.
+struct WholeRows {
+  double candidates, directions;
+};
+WholeRows look_at_whole_rows(const FinePrepared& fine, const std::vector<Vertex>& x,
+                             const std::vector<Vertex>& y, const Kernel& kernel, double threshold) {
   std::vector<FinePair> pairs;
-  for (const std::uint32_t row : x.rows)
-    for (const std::uint32_t col : y.rows) pairs.push_back({row, col});
+  for (const Vertex row : x)
+    for (const Vertex col : y) pairs.push_back({row, col});
   std::vector<std::int64_t> products(pairs.size());
   kernel.fine({fine.x.values.data(), fine.y.values.data(), fine.x.stride, pairs.data(), pairs.size(),
                products.data()});
   std::size_t candidates = 0;
+  double squares = 0, norm_squares = 0;
   for (std::size_t p = 0; p < pairs.size(); ++p) {
-    const double value = fine.x.scale * fine.y.scale * static_cast<double>(products[p]) +
-                         fine.x.offset[pairs[p].row] + fine.y.offset[pairs[p].col];
+    const double product = fine.x.scale * fine.y.scale * static_cast<double>(products[p]);
     const double norms =
         static_cast<double>(fine.x.norm[pairs[p].row]) * static_cast<double>(fine.y.norm[pairs[p].col]);
-    candidates += value + 2 * kQuantisation * norms > threshold;
+    candidates +=
+        product + fine.x.offset[pairs[p].row] + fine.y.offset[pairs[p].col] + 2 * kQuantisation * norms >
+        threshold;
+    squares += product * product;
+    norm_squares += norms * norms;
   }
-  return static_cast<double>(candidates) / static_cast<double>(pairs.size());
+  return {static_cast<double>(candidates) / static_cast<double>(pairs.size()),
+          norm_squares / (squares + 1e-300)};
+}
+
+/// Nanoseconds a pair.
+struct Costs {
+  double scan, fine, candidate;  // a byte of depth; an int16 product; all of a candidate
+
+  Costs(const Kernel& kernel, std::size_t stride)
+      : scan(kernel.scan_cost),
+        fine(kernel.fine_cost * static_cast<double>(stride)),
+        candidate(kCandidateCost + fine) {}
+};
+
+struct Choice {
+  std::size_t first = 0, depth = 0;  // 0: none
+  double cost = INFINITY;
+};
+
+/// The best head in one part.
+Choice best_in_one(const std::vector<std::size_t>& depths, const Projected& x, const Projected& y,
+                   double threshold, const Costs& costs, std::size_t rows) {
+  Choice best;
+  for (const std::size_t depth : depths) {
+    const double projection = 2 * costs.fine * static_cast<double>(depth) / static_cast<double>(rows);
+    const double cost = costs.scan * static_cast<double>(depth) + projection +
+                        costs.candidate * Candidates(x, y, depth, threshold).share();
+    if (cost < best.cost) best = {depth, depth, cost};
+  }
+  return best;
+}
+
+/// The best head in two parts, with whole blocks in the sample.
+Choice best_in_two(const std::vector<std::size_t>& depths, const Projected& x, const Projected& y,
+                   double threshold, const Costs& costs, const KernelShape& shape, std::size_t rows) {
+  const auto group = static_cast<std::size_t>(shape.group_rows);
+  const auto panel = static_cast<std::size_t>(shape.panel_columns);
+  std::vector<double> blocks, shares;
+  for (const std::size_t depth : depths) {
+    const Candidates candidates(x, y, depth, threshold);
+    blocks.push_back(candidates.share_of_blocks(group, panel));
+    shares.push_back(candidates.share());
+  }
+  Choice best;
+  for (std::size_t f = 0; f < depths.size(); ++f)
+    for (std::size_t d = f + 1; d < depths.size(); ++d) {
+      const double second = costs.scan * static_cast<double>(depths[d] - depths[f]) +
+                            kContinueCost / static_cast<double>(group * panel);
+      const double once =
+          (2 * kClusterCost + 2 * costs.fine * static_cast<double>(depths[d])) / static_cast<double>(rows);
+      const double cost = costs.scan * static_cast<double>(depths[f]) + blocks[f] * second +
+                          shares[d] * costs.candidate + once;
+      if (cost < best.cost) best = {depths[f], depths[d], cost};
+    }
+  return best;
 }
 
 }  // namespace
 
-std::optional<Head> choose_head(const FinePrepared& fine, const TailSample& sample, Shortcut shortcut,
-                                const Kernel& kernel, const RunContext& run) {
+std::optional<Head> choose_shortcut(FinePrepared& fine, const TailSample& sample, Shortcut shortcut,
+                                    bool keep_order, const Kernel& kernel, const RunContext& run) {
   const std::size_t dim = fine.depth;
-  const double pairs = static_cast<double>(fine.x.count) * static_cast<double>(fine.y.count);
+  const bool forced = shortcut == Shortcut::on;
   if (shortcut == Shortcut::off || dim < 2) return {};
-  if (shortcut == Shortcut::automatic && (pairs < kLeastPairs || dim < 96)) return {};
+  if (!forced && (fine.x.count * fine.y.count < kLeastPairs || dim < 96)) return {};
   std::vector<std::size_t> depths;
   for (std::size_t depth = 32; depth <= std::min<std::size_t>(256, dim * 3 / 4); depth *= 2)
     depths.push_back(depth);
   if (depths.empty()) depths.push_back(std::max<std::size_t>(16, std::bit_floor(dim)));
 
-  const Directions directions = leading_directions(fine, depths.back(), kernel, run);
-  const Projected x = project_sample(fine.x, directions, 1), y = project_sample(fine.y, directions, 2);
   const double threshold = sample.estimate();
-  // Nanoseconds a pair: int8 work by depth, int16 work by candidates, the projection spread over all.
-  const double fine_cost = kernel.fine_cost * static_cast<double>(fine.x.stride);
-  const double candidate_cost = kCandidateCost + fine_cost;
-  double least = kernel.scan_cost * static_cast<double>(dim) +
-                 candidate_cost * candidate_share_of_whole(fine, x, y, kernel, threshold);
-  least *= shortcut == Shortcut::on ? INFINITY : kWorthwhile;
-  std::size_t best = 0;
-  for (const std::size_t depth : depths) {
-    const double share = candidate_share(x, y, directions.count, depth, threshold);
-    const double projection =
-        2 * fine_cost * static_cast<double>(depth) * static_cast<double>(fine.x.count) / pairs;
-    const double cost = kernel.scan_cost * static_cast<double>(depth) + candidate_cost * share + projection;
-    if (cost < least) least = cost, best = depth;
+  const Costs costs(kernel, fine.x.stride);
+  const std::vector<Vertex> rows_x = random_rows(fine.x, 1), rows_y = random_rows(fine.y, 2);
+  const WholeRows whole = look_at_whole_rows(fine, rows_x, rows_y, kernel, threshold);
+  if (!forced && whole.directions > static_cast<double>(dim) / 3) return {};
+  const Directions directions = leading_directions(fine, depths.back(), kernel, run);
+  const Head probe = make_head(directions, depths.front(), depths.back(), kernel);
+  const Projected x(fine.x, rows_x, probe, kernel), y(fine.y, rows_y, probe, kernel);
+  const Choice one = best_in_one(depths, x, y, threshold, costs, fine.x.count);
+  const double whole_cost = costs.scan * static_cast<double>(dim) + costs.candidate * whole.candidates;
+  if (!forced && one.cost > kWorthwhile * whole_cost) return {};
+
+  const double cluster_cost = 2 * kClusterCost / static_cast<double>(fine.x.count);
+  if (!keep_order && depths.size() > 1 && (forced || cluster_cost < kMostClusterShare * one.cost)) {
+    Places places = cluster_order(fine, probe, kernel, run);
+    const auto group = static_cast<std::size_t>(kernel.shape.group_rows);
+    const auto panel = static_cast<std::size_t>(kernel.shape.panel_columns);
+    const Projected in_x(fine.x, random_units(places.x, group, 3), probe, kernel);
+    const Projected in_y(fine.y, random_units(places.y, panel, 4), probe, kernel);
+    const Choice two = best_in_two(depths, in_x, in_y, threshold, costs, kernel.shape, fine.x.count);
+    const Choice alone = best_in_one(depths, in_x, in_y, threshold, costs, fine.x.count);
+    if (forced || two.cost < kWorthwhile * alone.cost) {
+      reorder(fine, std::move(places), run);
+      return make_head(directions, two.first, two.depth, kernel);
+    }
   }
-  if (best == 0) return {};
-  return make_head(directions, best, kernel);
+  return make_head(directions, one.depth, one.depth, kernel);
 }
 
 }  // namespace gcbs

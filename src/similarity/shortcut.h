@@ -1,4 +1,4 @@
-// Whether the head of the embeddings pays, and how long it should be.
+// Which shortcuts pay: a head, how long, in one part or in two with the rows in cluster order.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,10 @@
 
 namespace gcbs {
 
-/// The head to scan with, or none: whole rows. A guess from a sample; the answer of the scan is the
-/// same either way. `on` takes the best head even where whole rows look cheaper.
-std::optional<Head> choose_head(const FinePrepared& fine, const TailSample& sample, Shortcut shortcut,
-                                const Kernel& kernel, const RunContext& run);
+/// The head to scan with, or none: whole rows. May put the rows of `fine` into cluster order, unless
+/// `keep_order`. A guess from samples; the answer of the scan is the same either way. `on` takes the
+/// shortcuts that are cheapest even where whole rows look cheaper, cluster order included.
+std::optional<Head> choose_shortcut(FinePrepared& fine, const TailSample& sample, Shortcut shortcut,
+                                    bool keep_order, const Kernel& kernel, const RunContext& run);
 
 }  // namespace gcbs

@@ -56,13 +56,22 @@ void scan(const ScanArguments& args) noexcept {
   std::size_t compared = 0;  // rows whose masks are written
   for (std::size_t pair = 0; pair < pairs; ++pair) {
     const std::uint8_t* x = args.x + 2 * pair * args.group_bytes;
-    for (std::size_t l = pair * lines_a_pair; l < (pair + 1) * lines_a_pair && l < 2 * args.steps; ++l)
-      _mm_prefetch(reinterpret_cast<const char*>(args.y_next + l * 64), _MM_HINT_T1);
+    if (args.y_next != nullptr)
+      for (std::size_t l = pair * lines_a_pair; l < (pair + 1) * lines_a_pair && l < 2 * args.steps; ++l)
+        _mm_prefetch(reinterpret_cast<const char*>(args.y_next + l * 64), _MM_HINT_T1);
     const std::size_t stored = 2 * pair * kRows;  // rows whose products are stored
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
+    std::int32_t* out = args.products + stored * kColumns;
+    if (args.add) {
+      _tile_loadd(0, out, kColumns * 4);
+      _tile_loadd(1, out + 16, kColumns * 4);
+      _tile_loadd(2, out + kRows * kColumns, kColumns * 4);
+      _tile_loadd(3, out + kRows * kColumns + 16, kColumns * 4);
+    } else {
+      _tile_zero(0);
+      _tile_zero(1);
+      _tile_zero(2);
+      _tile_zero(3);
+    }
     for (std::size_t k = 0; k < tiles; ++k) {
       _tile_stream_loadd(4, x + k * kTileBytes, 64);
       _tile_stream_loadd(5, x + args.group_bytes + k * kTileBytes, 64);
@@ -76,7 +85,6 @@ void scan(const ScanArguments& args) noexcept {
       compare(args, compared, next, limit0, limit1);
       compared = next;
     }
-    std::int32_t* out = args.products + stored * kColumns;
     _tile_stored(0, out, kColumns * 4);
     _tile_stored(1, out + 16, kColumns * 4);
     _tile_stored(2, out + kRows * kColumns, kColumns * 4);
@@ -84,8 +92,14 @@ void scan(const ScanArguments& args) noexcept {
   }
   if (args.groups % 2 != 0) {
     const std::uint8_t* x = args.x + (args.groups - 1) * args.group_bytes;
-    _tile_zero(0);
-    _tile_zero(1);
+    std::int32_t* out = args.products + (args.groups - 1) * kRows * kColumns;
+    if (args.add) {
+      _tile_loadd(0, out, kColumns * 4);
+      _tile_loadd(1, out + 16, kColumns * 4);
+    } else {
+      _tile_zero(0);
+      _tile_zero(1);
+    }
     for (std::size_t k = 0; k < tiles; ++k) {
       _tile_loadd(4, x + k * kTileBytes, 64);
       _tile_loadd(6, args.y + k * kTileBytes, 64);
@@ -93,7 +107,6 @@ void scan(const ScanArguments& args) noexcept {
       _tile_dpbssd(0, 4, 6);
       _tile_dpbssd(1, 4, 7);
     }
-    std::int32_t* out = args.products + (args.groups - 1) * kRows * kColumns;
     _tile_stored(0, out, kColumns * 4);
     _tile_stored(1, out + 16, kColumns * 4);
   }

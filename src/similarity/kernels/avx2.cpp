@@ -74,18 +74,21 @@ void scan(const ScanArguments& args) noexcept {
   const __m256i ones = _mm256_set1_epi16(1);
   const __m256i limit0 = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(args.col_low));
   const __m256i limit1 = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(args.col_low + 8));
-  const std::size_t panel_bytes = args.steps * 64;
-  const std::size_t lines_a_group = (panel_bytes / 64 + args.groups - 1) / args.groups;
+  const std::size_t lines_a_group = (args.steps + args.groups - 1) / args.groups;
   for (std::size_t g = 0; g < args.groups; ++g) {
     const std::uint8_t* x = args.x + g * args.group_bytes;
     const std::uint8_t* y = args.y;
-    const std::uint8_t* ahead = args.y_next + g * lines_a_group * 64;
-    for (std::size_t l = 0; l < lines_a_group && (g * lines_a_group + l) * 64 < panel_bytes; ++l)
-      _mm_prefetch(reinterpret_cast<const char*>(ahead + l * 64), _MM_HINT_T1);
+    if (args.y_next != nullptr)
+      for (std::size_t l = g * lines_a_group; l < (g + 1) * lines_a_group && l < args.steps; ++l)
+        _mm_prefetch(reinterpret_cast<const char*>(args.y_next + l * 64), _MM_HINT_T1);
 
+    std::int32_t* out = args.products + g * kRows * kColumns;
     Tile wide;
 #pragma GCC unroll 6
-    for (std::size_t r = 0; r < kRows; ++r) wide.low[r] = wide.high[r] = _mm256_setzero_si256();
+    for (std::size_t r = 0; r < kRows; ++r) {
+      wide.low[r] = args.add ? load(out + r * kColumns) : _mm256_setzero_si256();
+      wide.high[r] = args.add ? load(out + r * kColumns + 8) : _mm256_setzero_si256();
+    }
     for (std::size_t step = 0; step < args.steps; step += args.widen) {
       Tile t;
 #pragma GCC unroll 6
@@ -98,7 +101,6 @@ void scan(const ScanArguments& args) noexcept {
         wide.high[r] = _mm256_add_epi32(wide.high[r], _mm256_madd_epi16(t.high[r], ones));
       }
     }
-    std::int32_t* out = args.products + g * kRows * kColumns;
 #pragma GCC unroll 6
     for (std::size_t r = 0; r < kRows; ++r) {
       const std::size_t row = g * kRows + r;

@@ -25,11 +25,20 @@ void scan(const ScanArguments& args) noexcept {
   const std::size_t lines_a_group = (2 * args.steps + args.groups - 1) / args.groups;
   for (std::size_t g = 0; g < args.groups; ++g) {
     const std::uint8_t* x = args.x + g * args.group_bytes;
-    for (std::size_t l = g * lines_a_group; l < (g + 1) * lines_a_group && l < 2 * args.steps; ++l)
-      _mm_prefetch(reinterpret_cast<const char*>(args.y_next + l * 64), _MM_HINT_T1);
+    if (args.y_next != nullptr)
+      for (std::size_t l = g * lines_a_group; l < (g + 1) * lines_a_group && l < 2 * args.steps; ++l)
+        _mm_prefetch(reinterpret_cast<const char*>(args.y_next + l * 64), _MM_HINT_T1);
     __m512i low[kRows], high[kRows];
 #pragma GCC unroll 12
     for (std::size_t r = 0; r < kRows; ++r) low[r] = high[r] = _mm512_set1_epi32(load_int(x + 4 * r));
+    if (args.add) {
+      const std::int32_t* before = args.products + g * kRows * kColumns;
+#pragma GCC unroll 12
+      for (std::size_t r = 0; r < kRows; ++r) {
+        low[r] = _mm512_add_epi32(low[r], _mm512_loadu_si512(before + r * kColumns));
+        high[r] = _mm512_add_epi32(high[r], _mm512_loadu_si512(before + r * kColumns + 16));
+      }
+    }
     x += 4 * kRows;
     const std::uint8_t* y = args.y;
     for (std::size_t step = 0; step < args.steps; ++step, x += 4 * kRows, y += 64) {

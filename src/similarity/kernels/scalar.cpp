@@ -73,7 +73,8 @@ void scan(const ScanArguments& args) noexcept {
       const std::size_t row = g * kRows + r;
       std::uint32_t mask = 0;
       for (std::size_t c = 0; c < kColumns; ++c) {
-        const std::int32_t value = product<shape>(args, args.x + g * args.group_bytes, r, c);
+        const std::int32_t before = args.add ? args.products[row * kColumns + c] : 0;
+        const std::int32_t value = before + product<shape>(args, args.x + g * args.group_bytes, r, c);
         args.products[row * kColumns + c] = value;
         mask |= static_cast<std::uint32_t>(value - args.col_low[c] > args.row_low[row]) << c;
       }

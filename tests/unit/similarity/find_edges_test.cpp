@@ -63,6 +63,29 @@ TEST_P(EveryKernel, GivesTheEdgesOfTheDefinition) {
     }
 }
 
+TEST_P(EveryKernel, TwoPartsInClusterOrderGiveTheSame) {
+  struct Size {
+    std::size_t rows, cols;
+  };
+  for (const Size size : {Size{211, 96}, Size{333, 175}})
+    for (const std::string& kind : testing::kinds_of_matrices()) {
+      const Matrix x = make_matrix(kind, size.rows, size.cols, 11),
+                   y = make_matrix(kind, size.rows, size.cols, 12);
+      const std::vector<double> all = all_similarities(x, y);
+      for (const ThresholdMode mode : {ThresholdMode::exact, ThresholdMode::estimate}) {
+        SCOPED_TRACE(kind + " " + std::to_string(size.rows) + "x" + std::to_string(size.cols));
+        SimilarityOptions options;
+        options.shortcut = Shortcut::on;
+        options.threshold = mode;
+        const FoundEdges found = run(x, y, 0.97, options, *GetParam().kernel, 2);
+        if (mode == ThresholdMode::exact) {
+          ASSERT_EQ(found.threshold.value, testing::quantile_of(all, 0.97));
+        }
+        ASSERT_EQ(listed(found.edges), edges_above(all, size.rows, size.rows, found.threshold.value, false));
+      }
+    }
+}
+
 TEST_P(EveryKernel, FindsThePapersThreshold) {
   for (const std::size_t rows : {2u, 3u, 4u, 31u, 100u})
     for (const std::string& kind : testing::kinds_of_matrices()) {
@@ -136,11 +159,14 @@ TEST(FindEdges, TheSameForEveryThreadCount) {
   const Matrix x = make_matrix("clustered", 700, 100, 9), y = make_matrix("clustered", 700, 100, 10);
   const Kernel& kernel = kernel_for(choose_isa());
   const FoundEdges one = run(x, y, 0.98, {}, kernel, 1);
-  for (const unsigned threads : {2u, 3u, 7u}) {
-    const FoundEdges many = run(x, y, 0.98, {}, kernel, threads);
-    EXPECT_EQ(one.threshold.value, many.threshold.value);
-    EXPECT_EQ(listed(one.edges), listed(many.edges));
-  }
+  for (const Shortcut shortcut : {Shortcut::automatic, Shortcut::on})
+    for (const unsigned threads : {1u, 2u, 3u, 7u}) {
+      SimilarityOptions options;
+      options.shortcut = shortcut;
+      const FoundEdges many = run(x, y, 0.98, options, kernel, threads);
+      EXPECT_EQ(one.threshold.value, many.threshold.value);
+      EXPECT_EQ(listed(one.edges), listed(many.edges));
+    }
 }
 
 }  // namespace

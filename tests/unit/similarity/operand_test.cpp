@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "similarity/definition.h"
 #include "similarity/head.h"
@@ -90,7 +91,9 @@ TEST_P(Bounds, OfInt8RowsHold) {
   for (const Kernel* kernel : {&kScalarKernel, &kAvx2StandIn})
     for (const std::size_t cols : {1u, 3u, 65u, 768u, 1000u}) {
       const Prepared p(GetParam(), 37, cols);
-      const CoarsePrepared coarse = prepare_coarse(p.fine, nullptr, *kernel, p.run);
+      const CoarsePrepared prepared = prepare_coarse(p.fine, nullptr, *kernel, p.run);
+      ASSERT_EQ(prepared.parts.size(), 1u);
+      const CoarsePart& coarse = prepared.parts[0];
       const KernelShape& shape = kernel->shape;
       for (std::size_t i = 0; i < 37; ++i) {
         // Y's layout is the same for all shapes: 64-byte lines of 16 columns.
@@ -122,26 +125,49 @@ TEST_P(Bounds, OfInt8RowsHold) {
 
 TEST_P(Bounds, OfHeadsHold) {
   const Prepared p(GetParam(), 45, 100);
-  const Directions directions = leading_directions(p.fine, 32, kScalarKernel, p.run);
-  const Head head = make_head(directions, 32, kScalarKernel);
-  EXPECT_LT(head.defect(), 0.01);
-  const CoarsePrepared coarse = prepare_coarse(p.fine, &head, kScalarKernel, p.run);
-  Head::Buffers buffers;
-  std::vector<float> zx(45 * 32), zy(45 * 32);
-  head.project(p.fine.x, 0, 45, kScalarKernel, buffers, zx.data());
-  head.project(p.fine.y, 0, 45, kScalarKernel, buffers, zy.data());
-  for (std::size_t i = 0; i < 45; ++i)
-    for (std::size_t j = 0; j < 45; ++j) {
-      const std::vector<Long> x = p.centred(p.rows_x, p.fine.x, i), y = p.centred(p.rows_y, p.fine.y, j);
-      Long whole = 0, in_head = 0;
-      for (std::size_t k = 0; k < 100; ++k) whole += x[k] * y[k];
-      for (std::size_t k = 0; k < 32; ++k) in_head += Long{zx[i * 32 + k]} * Long{zy[j * 32 + k]};
-      // The int16 errors move the projection too: allow for them as the limits do.
-      const Long slip = Long{p.fine.x.error[i]} * Long{coarse.y.norm[j]} * 1.01L +
-                        Long{p.fine.y.error[j]} * Long{coarse.x.norm[i]} * 1.01L + 1e-6L * norm(x) * norm(y);
-      ASSERT_LE(std::abs(whole - in_head), Long{coarse.x.tail[i]} * Long{coarse.y.tail[j]} +
-                                               Long{head.defect()} * norm(x) * norm(y) + slip);
-    }
+  const Directions directions = leading_directions(p.fine, 64, kScalarKernel, p.run);
+  std::vector<Vertex> rows(45);
+  std::iota(rows.begin(), rows.end(), Vertex{0});
+  for (const std::size_t depth : {32u, 64u}) {
+    const Head head = make_head(directions, 32, depth, kScalarKernel);
+    EXPECT_LT(head.defect(), 0.01);
+    const CoarsePrepared coarse = prepare_coarse(p.fine, &head, kScalarKernel, p.run);
+    ASSERT_EQ(coarse.parts.size(), depth / 32);
+    Head::Buffers buffers;
+    std::vector<float> zx(45 * depth), zy(45 * depth);
+    head.project(p.fine.x, rows, depth, kScalarKernel, buffers, zx.data());
+    head.project(p.fine.y, rows, depth, kScalarKernel, buffers, zy.data());
+    for (std::size_t i = 0; i < 45; ++i)
+      for (std::size_t j = 0; j < 45; ++j) {
+        const std::vector<Long> x = p.centred(p.rows_x, p.fine.x, i), y = p.centred(p.rows_y, p.fine.y, j);
+        Long whole = 0, in_head = 0;
+        for (std::size_t k = 0; k < 100; ++k) whole += x[k] * y[k];
+        for (std::size_t part = 0; part < coarse.parts.size(); ++part) {
+          const CoarseOperand &cx = coarse.parts[part].x, &cy = coarse.parts[part].y;
+          for (std::size_t k = part * 32; k < part * 32 + 32; ++k)
+            in_head += Long{zx[i * depth + k]} * Long{zy[j * depth + k]};
+          // The int16 errors move the projection too: allow for them as the limits do.
+          const Long slip = Long{p.fine.x.error[i]} * Long{cy.norm[j]} * 1.01L +
+                            Long{p.fine.y.error[j]} * Long{cx.norm[i]} * 1.01L + 1e-6L * norm(x) * norm(y);
+          ASSERT_LE(std::abs(whole - in_head),
+                    Long{cx.tail[i]} * Long{cy.tail[j]} + Long{head.defect()} * norm(x) * norm(y) + slip);
+        }
+      }
+  }
+}
+
+TEST_P(Bounds, OfNearValuesHold) {
+  for (const std::size_t cols : {1u, 3u, 65u, 768u, 1000u}) {
+    const Prepared p(GetParam(), 29, cols);
+    Definition definition(p.rows_x, p.rows_y);
+    for (std::uint32_t i = 0; i < 29; ++i)
+      for (std::uint32_t j = 0; j < 29; ++j) {
+        const FinePair pair{i, j};
+        double s = 0;
+        definition.evaluate({&pair, 1}, {&s, 1});
+        ASSERT_LE(std::abs(definition.near(pair) - s), definition.near_bound());
+      }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Bounds, ::testing::ValuesIn(kinds_of_matrices()),

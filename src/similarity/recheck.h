@@ -1,0 +1,72 @@
+// The second look at a pair that int8 left open: its int16 product.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "similarity/join.h"
+#include "similarity/limits.h"
+
+namespace gcbs {
+
+/// What the int16 products are compared with; made once a join, shared by its workers.
+struct FineLimits {
+  FineLimits(const FinePrepared& fine, Band band, const RunContext& run);
+
+  /// A product p is open only if scale p + row_reach + col_reach > low.
+  double scale, low, high;
+  Array<double> row_reach, col_reach;
+  FineBound bound;
+};
+
+/// A worker's candidates and their products.
+class Recheck {
+ public:
+  Recheck(const JoinInput& input, const FineLimits& limits, std::size_t capacity)
+      : input_(input), limits_(limits), pairs_(capacity), products_(capacity) {}
+
+  /// Where the caller writes the candidates.
+  FinePair* pairs() noexcept { return pairs_.data(); }
+
+  /// Looks at the first `count` candidates. Calls keep(pair) where s > high surely; lists those that
+  /// are still open.
+  template <class Keep>
+  void run(std::size_t count, std::vector<Undecided>& undecided, Keep&& keep) {
+    const FinePrepared& fine = input_.fine;
+    input_.kernel.fine(
+        {fine.x.values.data(), fine.y.values.data(), fine.x.stride, pairs_.data(), count, products_.data()});
+    const FinePair* pairs = pairs_.data();
+    const std::int64_t* products = products_.data();
+    const double *row_reach = limits_.row_reach.data(), *col_reach = limits_.col_reach.data();
+    const double scale = limits_.scale, low = limits_.low;
+    for (std::size_t p = 0; p < count; ++p) {
+      const auto [i, j] = pairs[p];
+      const double product = scale * static_cast<double>(products[p]);
+      if (product + row_reach[i] + col_reach[j] <= low) continue;
+      const double value = product + fine.x.offset[i] + fine.y.offset[j];
+      if (value - (limits_.bound.row[i] + limits_.bound.col[j]) > limits_.high)
+        keep(pairs_[p]);
+      else
+        undecided.push_back({i, j, value});
+    }
+  }
+
+ private:
+  const JoinInput& input_;
+  const FineLimits& limits_;
+  Array<FinePair> pairs_;
+  Array<std::int64_t> products_;
+};
+
+inline FineLimits::FineLimits(const FinePrepared& fine, Band band, const RunContext& run)
+    : scale(fine.x.scale * fine.y.scale),
+      low(band.low),
+      high(band.high),
+      row_reach(fine.x.count, run.meter),
+      col_reach(fine.y.count, run.meter),
+      bound(separate_fine(fine, run)) {
+  for (std::size_t i = 0; i < fine.x.count; ++i) row_reach[i] = fine.x.offset[i] + bound.row[i];
+  for (std::size_t j = 0; j < fine.y.count; ++j) col_reach[j] = fine.y.offset[j] + bound.col[j];
+}
+
+}  // namespace gcbs
