@@ -7,6 +7,7 @@
 #include "similarity/find_edges.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -66,6 +67,15 @@ Joined join_in_band(JoinInput& input, const std::function<Band(double)>& band_at
   }
 }
 
+/// Size of the sample's tail. An estimate should be good; a band need not be: drawing a value costs about
+/// half of what a pair in the band costs, and the sum of the two is least near 4 (edges a row)^(4/3).
+double wanted_tail(ThresholdMode mode, double quantile, std::size_t rows) {
+  constexpr double kMost = 30000, kLeast = 4096;
+  if (mode == ThresholdMode::estimate) return kMost;
+  const double edges_a_row = (1 - quantile) * static_cast<double>(rows);
+  return std::clamp(4 * std::pow(edges_a_row, 4.0 / 3), kLeast, kMost);
+}
+
 /// The operands live here: they are gone before the edges are put together.
 Joined join_all(const Rows& x, const Rows& y, double quantile, const SimilarityOptions& options,
                 const Kernel& kernel, const RunContext& run, const StageMark& begin_stage) {
@@ -74,7 +84,8 @@ Joined join_all(const Rows& x, const Rows& y, double quantile, const SimilarityO
   FinePrepared fine = prepare_fine(x, y, run);
 
   begin_stage("threshold");
-  const TailSample sample = sample_tail(fine, quantile, kernel, options.seed, run);
+  const TailSample sample =
+      sample_tail(fine, quantile, wanted_tail(mode, quantile, x.count()), kernel, options.seed, run);
   // Paper mode: chunks are rows in their own order, so the rows stay where they are.
   const bool keep_order = mode == ThresholdMode::paper;
   const auto band_at = [&](double deviations) {

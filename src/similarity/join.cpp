@@ -282,7 +282,7 @@ std::size_t choose_slice_rows(const JoinInput& in) {
   const std::size_t unit = in.coarse.parts[0].x.unit_rows;
   std::size_t row_bytes = in.fine.x.stride * sizeof(std::int16_t) + kTileColumns * sizeof(std::int32_t);
   for (const CoarsePart& part : in.coarse.parts) row_bytes += part.x.unit_bytes / unit;
-  const std::size_t rows = std::clamp<std::size_t>(level2_cache_bytes() / 10 * 7 / row_bytes, 48, 2048);
+  const std::size_t rows = std::clamp<std::size_t>(level2_cache_bytes() / 10 * 6 / row_bytes, 48, 2048);
   return (rows + unit - 1) / unit * unit;
 }
 

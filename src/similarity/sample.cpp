@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t kTile = 16, kTileValues = kTile * kTile;
 constexpr std::size_t kFirstTiles = 1024;  // drawn to find the cut
-constexpr double kWantedTail = 30000;      // values above the threshold
 constexpr std::size_t kLeastTiles = 4096;
 constexpr double kMostShare = 0.003;  // of all pairs
 constexpr std::uint64_t kAllPairsUpTo = 1u << 22;
@@ -120,8 +119,8 @@ Band TailSample::interval(double deviations) const {
   return {at_rank(tail + margin + 1) - fine_bound, at_rank(tail - spread - 2) + fine_bound};
 }
 
-TailSample sample_tail(const FinePrepared& fine, double quantile, const Kernel& kernel, std::uint64_t seed,
-                       const RunContext& run) {
+TailSample sample_tail(const FinePrepared& fine, double quantile, double wanted_tail, const Kernel& kernel,
+                       std::uint64_t seed, const RunContext& run) {
   TailSample sample;
   sample.tail_share = 1 - quantile;
   const FineBound bound = separate_fine(fine, run);
@@ -146,7 +145,7 @@ TailSample sample_tail(const FinePrepared& fine, double quantile, const Kernel& 
   // The sample depends on the data alone, never on the kernel: so does the estimate.
   const double most = std::max<double>(kLeastTiles, kMostShare * static_cast<double>(pairs) / kTileValues);
   const auto tiles = static_cast<std::size_t>(
-      std::clamp(kWantedTail / (kTileValues * sample.tail_share), static_cast<double>(kLeastTiles), most));
+      std::clamp(wanted_tail / (kTileValues * sample.tail_share), static_cast<double>(kLeastTiles), most));
   std::vector<Drawn> drawn = draw_tiles(fine, kernel, seed, 0, kFirstTiles, -kInfinity, run);
   std::vector<double> first;
   for (const Drawn& d : drawn) first.push_back(d.value);

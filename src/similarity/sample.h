@@ -31,9 +31,10 @@ struct TailSample {
 };
 
 /// Draws random 16 x 16 tiles (few rows against many columns would be a bad sample: row and column
-/// effects dominate), or all pairs where there are few. The same for every thread count and kernel.
-TailSample sample_tail(const FinePrepared& fine, double quantile, const Kernel& kernel, std::uint64_t seed,
-                       const RunContext& run);
+/// effects dominate), or all pairs where there are few. `wanted`: so many values above the quantile, about.
+/// The same for every thread count and kernel.
+TailSample sample_tail(const FinePrepared& fine, double quantile, double wanted, const Kernel& kernel,
+                       std::uint64_t seed, const RunContext& run);
 
 /// Where the median of the quantiles of 3-row chunks lies (threshold mode paper), from some chunks
 /// or all of them.

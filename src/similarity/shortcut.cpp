@@ -16,8 +16,9 @@ namespace {
 
 constexpr std::size_t kSampleRows = 192;       // of each side: all their pairs are looked at
 constexpr double kQuantisation = 0.0095;       // typical |z - scale q| / |z|
-constexpr double kCandidateCost = 15;          // nanoseconds around the int16 product of a candidate
-constexpr double kContinueCost = 10;           // nanoseconds to take up a block again
+constexpr double kScanOverhead = 48;           // compare and store, as so many bytes of depth
+constexpr double kCandidateCost = 12;          // nanoseconds around the int16 product of a candidate
+constexpr double kFineFactor = 1.5;            // its rows come from L2
 constexpr double kClusterCost = 4000;          // nanoseconds a row of each side
 constexpr double kWorthwhile = 0.9;            // a shortcut must save at least a tenth
 constexpr double kMostClusterShare = 0.1;      // of the time, before the gain is known
@@ -143,12 +144,13 @@ WholeRows look_at_whole_rows(const FinePrepared& fine, const std::vector<Vertex>
 
 /// Nanoseconds a pair.
 struct Costs {
-  double scan, fine, candidate;  // a byte of depth; an int16 product; all of a candidate
+  double byte, fine, candidate;  // of depth; an int16 product; all of a candidate
 
   Costs(const Kernel& kernel, std::size_t stride)
-      : scan(kernel.scan_cost),
+      : byte(kernel.scan_cost),
         fine(kernel.fine_cost * static_cast<double>(stride)),
-        candidate(kCandidateCost + fine) {}
+        candidate(kCandidateCost + kFineFactor * fine) {}
+  double scan(std::size_t depth) const { return byte * (static_cast<double>(depth) + kScanOverhead); }
 };
 
 struct Choice {
@@ -162,8 +164,8 @@ Choice best_in_one(const std::vector<std::size_t>& depths, const Projected& x, c
   Choice best;
   for (const std::size_t depth : depths) {
     const double projection = 2 * costs.fine * static_cast<double>(depth) / static_cast<double>(rows);
-    const double cost = costs.scan * static_cast<double>(depth) + projection +
-                        costs.candidate * Candidates(x, y, depth, threshold).share();
+    const double cost =
+        costs.scan(depth) + projection + costs.candidate * Candidates(x, y, depth, threshold).share();
     if (cost < best.cost) best = {depth, depth, cost};
   }
   return best;
@@ -183,12 +185,10 @@ Choice best_in_two(const std::vector<std::size_t>& depths, const Projected& x, c
   Choice best;
   for (std::size_t f = 0; f < depths.size(); ++f)
     for (std::size_t d = f + 1; d < depths.size(); ++d) {
-      const double second = costs.scan * static_cast<double>(depths[d] - depths[f]) +
-                            kContinueCost / static_cast<double>(group * panel);
+      const double second = costs.scan(depths[d] - depths[f]);
       const double once =
           (2 * kClusterCost + 2 * costs.fine * static_cast<double>(depths[d])) / static_cast<double>(rows);
-      const double cost = costs.scan * static_cast<double>(depths[f]) + blocks[f] * second +
-                          shares[d] * costs.candidate + once;
+      const double cost = costs.scan(depths[f]) + blocks[f] * second + shares[d] * costs.candidate + once;
       if (cost < best.cost) best = {depths[f], depths[d], cost};
     }
   return best;
@@ -216,7 +216,7 @@ std::optional<Head> choose_shortcut(FinePrepared& fine, const TailSample& sample
   const Head probe = make_head(directions, depths.front(), depths.back(), kernel);
   const Projected x(fine.x, rows_x, probe, kernel), y(fine.y, rows_y, probe, kernel);
   const Choice one = best_in_one(depths, x, y, threshold, costs, fine.x.count);
-  const double whole_cost = costs.scan * static_cast<double>(dim) + costs.candidate * whole.candidates;
+  const double whole_cost = costs.scan(dim) + costs.candidate * whole.candidates;
   if (!forced && one.cost > kWorthwhile * whole_cost) return {};
 
   const double cluster_cost = 2 * kClusterCost / static_cast<double>(fine.x.count);
