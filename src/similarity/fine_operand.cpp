@@ -20,7 +20,7 @@ constexpr double kUnit32 = 0x1p-24;  // half an ulp of float32, relative
 constexpr double kUnit64 = 0x1p-53;
 constexpr float kLaneSquareLimit = 0x1p31f * (1 - 0x1p-12f);  // room for float32 sums of squares
 constexpr float kRound = 0x1.8p23f;  // adding and subtracting rounds to the nearest integer
-constexpr std::size_t kMeanSample = 4096, kScaleSample = 1024;
+constexpr std::size_t kMeanSample = 1024, kScaleSample = 512;
 
 std::size_t padded(std::size_t dim) { return (dim + kLanes - 1) / kLanes * kLanes; }
 

@@ -8,6 +8,7 @@
 #include "similarity/head.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "base/random.h"
@@ -49,10 +50,10 @@ struct IntRows {
   }
 };
 
-/// out[a * b.count + b] = the exact integer product of row a and row b.
-std::vector<double> products(const IntRows& a, const IntRows& b, const Kernel& kernel,
-                             const RunContext& run) {
-  std::vector<double> out(a.count * b.count);
+/// out[a * b.count + b] = the product of row a and row b: exact as an integer, rounded to `Value`.
+template <class Value = float>
+std::vector<Value> products(const IntRows& a, const IntRows& b, const Kernel& kernel, const RunContext& run) {
+  std::vector<Value> out(a.count * b.count);
   parallel_for(run, a.count, 16, [&](std::size_t begin, std::size_t end, unsigned) {
     std::vector<FinePair> pairs;
     for (std::size_t r = begin; r < end; ++r)
@@ -62,27 +63,61 @@ std::vector<double> products(const IntRows& a, const IntRows& b, const Kernel& k
     kernel.fine({a.values.data(), b.values.data(), a.stride, pairs.data(), pairs.size(), sums.data()});
     for (std::size_t p = 0; p < pairs.size(); ++p)
       out[pairs[p].row * b.count + pairs[p].col] =
-          static_cast<double>(sums[p]) * a.scale[pairs[p].row] * b.scale[pairs[p].col];
+          static_cast<Value>(static_cast<double>(sums[p]) * a.scale[pairs[p].row] * b.scale[pairs[p].col]);
   });
   return out;
 }
 
-/// Gram-Schmidt, again where much was taken away; a row that vanishes is replaced by a random one.
-void orthonormalise(Directions& d, Random& random) {
-  for (std::size_t p = 0; p < d.count; ++p) {
-    float* row = d.values.data() + p * d.stride;
-    for (int attempt = 0; attempt < 16; ++attempt) {
-      const float before = std::sqrt(inner_product(row, row, d.stride));
-      for (std::size_t q = 0; q < p; ++q) {
-        const float share = inner_product(row, d.row(q), d.stride);
-        for (std::size_t k = 0; k < d.stride; ++k) row[k] -= share * d.row(q)[k];
-      }
-      const float norm = std::sqrt(inner_product(row, row, d.stride));
-      const bool vanished = !(norm > 1e-4f * before && norm > 1e-30f);
-      for (std::size_t k = 0; k < d.stride; ++k)
-        row[k] = vanished ? static_cast<float>(random.below(2001)) - 1000.0f : row[k] / norm;
-      if (!vanished && norm > 0.5f * before) break;
+/// Row c of `out` becomes column c of the `rows` x `cols` values.
+void set_transposed(IntRows& out, const float* values, std::size_t rows, std::size_t cols,
+                    const RunContext& run) {
+  parallel_for(run, cols, 16, [&](std::size_t begin, std::size_t end, unsigned) {
+    std::vector<float> turned((end - begin) * rows);
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t c = begin; c < end; ++c) turned[(c - begin) * rows + r] = values[r * cols + c];
+    for (std::size_t c = begin; c < end; ++c) {
+      const float* row = turned.data() + (c - begin) * rows;
+      out.set(c, row, rows, IntRows::fitting_factor(row, rows));
     }
+  });
+}
+
+/// Takes from `row` its share in each of the rows [begin, end).
+void subtract_shares(const Directions& d, std::size_t begin, std::size_t end, float* row) {
+  for (std::size_t q = begin; q < end; ++q) {
+    const float share = inner_product(row, d.row(q), d.stride);
+    for (std::size_t k = 0; k < d.stride; ++k) row[k] -= share * d.row(q)[k];
+  }
+}
+
+/// Gram-Schmidt, a block of rows at a time, so that the rows after it can be done in parallel; again where
+/// much was taken away. A row that vanishes is replaced by a random one.
+void orthonormalise(Directions& d, Random& random, const RunContext& run) {
+  constexpr std::size_t kBlock = 32;
+  constexpr float kMuch = 0.05f, kAll = 1e-4f;
+  const auto norm_of = [&](const float* row) { return std::sqrt(inner_product(row, row, d.stride)); };
+  std::vector<float> before;
+  for (std::size_t p = 0; p < d.count; ++p) before.push_back(norm_of(d.row(p)));
+  for (std::size_t begin = 0; begin < d.count; begin += kBlock) {
+    const std::size_t end = std::min(begin + kBlock, d.count);
+    for (std::size_t p = begin; p < end; ++p) {
+      float* row = d.values.data() + p * d.stride;
+      subtract_shares(d, begin, p, row);
+      float norm = norm_of(row);
+      for (int attempt = 0; attempt < 16 && !(norm > kMuch * before[p] && norm > 1e-30f); ++attempt) {
+        const bool vanished = !(norm > kAll * before[p] && norm > 1e-30f);
+        for (std::size_t k = 0; k < d.stride; ++k)
+          row[k] = vanished ? static_cast<float>(random.below(2001)) - 1000.0f : row[k] / norm;
+        before[p] = norm_of(row);
+        subtract_shares(d, 0, p, row);
+        norm = norm_of(row);
+      }
+      for (std::size_t k = 0; k < d.stride; ++k) row[k] /= norm;
+    }
+    parallel_for(run, d.count - end, 8, [&](std::size_t first, std::size_t last, unsigned) {
+      for (std::size_t p = end + first; p < end + last; ++p)
+        subtract_shares(d, begin, end, d.values.data() + p * d.stride);
+    });
   }
 }
 
@@ -125,17 +160,23 @@ Head::Head(std::size_t first, std::size_t depth, std::size_t stride, Array<std::
 
 void Head::project(const FineOperand& side, std::span<const Vertex> rows, std::size_t width,
                    const Kernel& kernel, Buffers& buffers, float* out) const {
-  buffers.pairs.resize(rows.size() * width);
-  buffers.products.resize(rows.size() * width);
-  FinePair* pair = buffers.pairs.data();
-  for (const Vertex row : rows)
-    for (std::size_t p = 0; p < width; ++p)
-      *pair++ = {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(p)};
-  kernel.fine({side.values.data(), basis_.data(), stride_, buffers.pairs.data(), buffers.pairs.size(),
-               buffers.products.data()});
+  constexpr std::size_t kTogether = 16;  // directions that stay in L1 for all rows
   const double scale = side.scale * scale_;
-  for (std::size_t k = 0; k < buffers.products.size(); ++k)
-    out[k] = static_cast<float>(scale * static_cast<double>(buffers.products[k]));
+  for (std::size_t first = 0; first < width; first += kTogether) {
+    const std::size_t count = std::min(kTogether, width - first);
+    buffers.pairs.resize(rows.size() * count);
+    buffers.products.resize(rows.size() * count);
+    FinePair* pair = buffers.pairs.data();
+    for (const Vertex row : rows)
+      for (std::size_t p = first; p < first + count; ++p)
+        *pair++ = {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(p)};
+    kernel.fine({side.values.data(), basis_.data(), stride_, buffers.pairs.data(), buffers.pairs.size(),
+                 buffers.products.data()});
+    const std::int64_t* product = buffers.products.data();
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      for (std::size_t p = first; p < first + count; ++p)
+        out[r * width + p] = static_cast<float>(scale * static_cast<double>(*product++));
+  }
 }
 
 Directions leading_directions(const FinePrepared& fine, std::size_t count, const Kernel& kernel,
@@ -147,21 +188,19 @@ Directions leading_directions(const FinePrepared& fine, std::size_t count, const
   // The sample as int16 rows, and transposed. Sides have scales of their own; bring them to one.
   IntRows rows(sampled, dim), columns(dim, sampled);
   std::vector<float> values(sampled * dim);
-  for (std::size_t s = 0; s < sampled; ++s) {
-    const bool is_x = s < from_x;
-    const FineOperand& side = is_x ? fine.x : fine.y;
-    const std::size_t taken = is_x ? from_x : from_y, index = is_x ? s : s - from_x;
-    const std::int16_t* row = side.row(index * side.count / taken);
-    for (std::size_t k = 0; k < dim; ++k)
-      values[s * dim + k] = static_cast<float>(side.scale) * static_cast<float>(row[k]);
-  }
-  std::vector<float> column(sampled);
-  for (std::size_t s = 0; s < sampled; ++s)
-    rows.set(s, values.data() + s * dim, dim, IntRows::fitting_factor(values.data() + s * dim, dim));
-  for (std::size_t k = 0; k < dim; ++k) {
-    for (std::size_t s = 0; s < sampled; ++s) column[s] = values[s * dim + k];
-    columns.set(k, column.data(), sampled, IntRows::fitting_factor(column.data(), sampled));
-  }
+  parallel_for(run, sampled, 64, [&](std::size_t begin, std::size_t end, unsigned) {
+    for (std::size_t s = begin; s < end; ++s) {
+      const bool is_x = s < from_x;
+      const FineOperand& side = is_x ? fine.x : fine.y;
+      const std::size_t taken = is_x ? from_x : from_y, index = is_x ? s : s - from_x;
+      const std::int16_t* row = side.row(index * side.count / taken);
+      float* value = values.data() + s * dim;
+      for (std::size_t k = 0; k < dim; ++k)
+        value[k] = static_cast<float>(side.scale) * static_cast<float>(row[k]);
+      rows.set(s, value, dim, IntRows::fitting_factor(value, dim));
+    }
+  });
+  set_transposed(columns, values.data(), sampled, dim, run);
 
   Random random(0x9C0FFEE);
   Directions d{count, (dim + 31) / 32 * 32, {}};
@@ -169,48 +208,44 @@ Directions leading_directions(const FinePrepared& fine, std::size_t count, const
   for (std::size_t p = 0; p < count; ++p)
     for (std::size_t k = 0; k < dim; ++k)
       d.values[p * d.stride + k] = static_cast<float>(random.below(2001)) - 1000.0f;
-  orthonormalise(d, random);
   IntRows basis(count, dim), images(count, sampled);
-  std::vector<double> image(sampled);
   for (std::size_t round = 0; round < kRounds; ++round) {
     for (std::size_t p = 0; p < count; ++p)
       basis.set(p, d.row(p), dim, IntRows::fitting_factor(d.row(p), dim));
-    const std::vector<double> image_of = products(rows, basis, kernel, run);  // sampled x count
+    const std::vector<float> image = products(rows, basis, kernel, run);  // sampled x count
+    set_transposed(images, image.data(), sampled, count, run);
+    const std::vector<float> back = products(images, columns, kernel, run);  // count x dim
+    // Powers of the leading value can leave float32's range: each row scaled.
     for (std::size_t p = 0; p < count; ++p) {
-      for (std::size_t s = 0; s < sampled; ++s) image[s] = image_of[s * count + p];
-      images.set(p, image.data(), sampled, IntRows::fitting_factor(image.data(), sampled));
-    }
-    const std::vector<double> back = products(columns, images, kernel, run);  // dim x count
-    for (std::size_t p = 0; p < count; ++p)
-      for (std::size_t k = 0; k < dim; ++k)
-        d.values[p * d.stride + k] = static_cast<float>(back[k * count + p]);
-    // Powers of the leading value can leave float32's range: orthonormalise row by row, scaled.
-    for (std::size_t p = 0; p < count; ++p) {
+      const float* from = back.data() + p * dim;
       float largest = 0;
-      for (std::size_t k = 0; k < dim; ++k) largest = std::max(largest, std::abs(d.values[p * d.stride + k]));
-      if (largest > 0)
-        for (std::size_t k = 0; k < dim; ++k) d.values[p * d.stride + k] /= largest;
+      for (std::size_t k = 0; k < dim; ++k) largest = std::max(largest, std::abs(from[k]));
+      for (std::size_t k = 0; k < dim; ++k)
+        d.values[p * d.stride + k] = largest > 0 ? from[k] / largest : 0.0f;
     }
-    orthonormalise(d, random);
+    orthonormalise(d, random, run);
     run.check_stop();
   }
   return d;
 }
 
-Head make_head(const Directions& directions, std::size_t first, std::size_t depth, const Kernel& kernel) {
+Head make_head(const Directions& directions, std::size_t first, std::size_t depth, const Kernel& kernel,
+               std::size_t piece) {
   const std::size_t stride = directions.stride;
   std::vector<float> mixed(directions.values.begin(),
                            directions.values.begin() + static_cast<std::ptrdiff_t>(depth * stride));
   Random random(0x5EED);
-  for (std::size_t begin = 0, end = first; begin < depth; begin = end, end *= 2)
-    mix(mixed.data() + begin * stride, end - begin, stride, random);
+  for (std::size_t begin = 0, count = 0; begin < depth; begin += count) {
+    count = std::bit_floor(std::min((begin < first ? first : depth) - begin, piece));
+    mix(mixed.data() + begin * stride, count, stride, random);
+  }
   double factor = INFINITY;
   for (std::size_t p = 0; p < depth; ++p)
     factor = std::min(factor, IntRows::fitting_factor(mixed.data() + p * stride, stride));
   IntRows basis(depth, stride);
   for (std::size_t p = 0; p < depth; ++p) basis.set(p, mixed.data() + p * stride, stride, factor);
   // The distance of Q^T Q from the identity, from exact integers.
-  const std::vector<double> gram = products(basis, basis, kernel, RunContext{});
+  const std::vector<double> gram = products<double>(basis, basis, kernel, RunContext{});
   double squares = 0;
   for (std::size_t p = 0; p < depth; ++p)
     for (std::size_t q = 0; q < depth; ++q) {

@@ -54,9 +54,10 @@ struct Directions {
 Directions leading_directions(const FinePrepared& fine, std::size_t count, const Kernel& kernel,
                               const RunContext& run);
 
-/// The first `depth` directions, `first` of them in the first part; both are powers of two. A random
-/// rotation mixes the first part, the next as many, the next twice as many, and so on: values that are
-/// alike quantise well.
-Head make_head(const Directions& directions, std::size_t first, std::size_t depth, const Kernel& kernel);
+/// The first `depth` directions, `first` of them in the first part. Random rotations mix pieces of them,
+/// as long as they can be, at most `piece` directions, never across parts: values that are alike quantise
+/// well.
+Head make_head(const Directions& directions, std::size_t first, std::size_t depth, const Kernel& kernel,
+               std::size_t piece = 256);
 
 }  // namespace gcbs

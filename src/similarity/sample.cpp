@@ -13,7 +13,7 @@ namespace gcbs {
 namespace {
 
 constexpr std::size_t kTile = 16, kTileValues = kTile * kTile;
-constexpr std::size_t kFirstTiles = 1024;  // drawn to find the cut
+constexpr std::size_t kFirstTiles = 256;  // drawn to find the cut
 constexpr std::size_t kLeastTiles = 4096;
 constexpr double kMostShare = 0.003;  // of all pairs
 constexpr std::uint64_t kAllPairsUpTo = 1u << 22;

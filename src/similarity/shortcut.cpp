@@ -20,6 +20,7 @@ constexpr double kScanOverhead = 48;           // compare and store, as so many 
 constexpr double kCandidateCost = 12;          // nanoseconds around the int16 product of a candidate
 constexpr double kFineFactor = 1.5;            // its rows come from L2
 constexpr double kClusterCost = 4000;          // nanoseconds a row of each side
+constexpr std::size_t kProbePiece = 32;        // divides the depths that are tried
 constexpr double kWorthwhile = 0.9;            // a shortcut must save at least a tenth
 constexpr double kMostClusterShare = 0.1;      // of the time, before the gain is known
 constexpr std::size_t kLeastPairs = 1u << 24;  // below, looking for a head costs more than it saves
@@ -58,60 +59,72 @@ struct Projected {
       offset.push_back(side.offset[i]);
     }
   }
-
-  /// Energy of each row in the first `depth` directions.
-  std::vector<double> head_squares(std::size_t depth) const {
-    std::vector<double> squares;
-    for (std::size_t s = 0; s < count; ++s) {
-      const float* z = values.data() + s * width;
-      squares.push_back(std::min(static_cast<double>(inner_product(z, z, depth)), norm_square[s]));
-    }
-    return squares;
-  }
 };
 
-/// The sampled pairs that stay candidates when the first `depth` directions are scanned.
+/// The sampled pairs that stay candidates when the first directions are scanned, for each of the depths.
 class Candidates {
  public:
-  Candidates(const Projected& x, const Projected& y, std::size_t depth, double threshold)
-      : rows_(x.count), cols_(y.count), bits_(rows_ * cols_) {
-    const std::vector<double> head_x = x.head_squares(depth), head_y = y.head_squares(depth);
-    double tail_x = 1e-30, tail_y = 1e-30;
-    for (std::size_t a = 0; a < rows_; ++a) tail_x += x.norm_square[a] - head_x[a];
-    for (std::size_t b = 0; b < cols_; ++b) tail_y += y.norm_square[b] - head_y[b];
-    const double ratio = std::sqrt(tail_y / tail_x);
-    for (std::size_t a = 0; a < rows_; ++a)
-      for (std::size_t b = 0; b < cols_; ++b) {
-        const float sum = inner_product(&x.values[a * x.width], &y.values[b * y.width], depth);
-        const double tail =
-            0.5 * (ratio * (x.norm_square[a] - head_x[a]) + (y.norm_square[b] - head_y[b]) / ratio);
-        const double rounding = 2 * kQuantisation * std::sqrt(head_x[a] * head_y[b]);
-        bits_[a * cols_ + b] =
-            static_cast<double>(sum) + x.offset[a] + y.offset[b] + tail + rounding > threshold;
-      }
+  Candidates(const Projected& x, const Projected& y, const std::vector<std::size_t>& depths, double threshold)
+      : rows_(x.count), cols_(y.count) {
+    std::vector<float> sums(rows_ * cols_, 0.0f);
+    std::vector<double> tail_x = x.norm_square, tail_y = y.norm_square;
+    std::size_t before = 0;
+    for (const std::size_t depth : depths) {
+      const auto part = [&](const Projected& side, std::size_t s) {
+        return side.values.data() + s * side.width + before;
+      };
+      const double ratio =
+          std::sqrt(take_energy(y, before, depth, tail_y) / take_energy(x, before, depth, tail_x));
+      std::vector<bool> bits(rows_ * cols_);
+      for (std::size_t a = 0; a < rows_; ++a)
+        for (std::size_t b = 0; b < cols_; ++b) {
+          float& sum = sums[a * cols_ + b];
+          sum += inner_product(part(x, a), part(y, b), depth - before);
+          const double tail = 0.5 * (ratio * tail_x[a] + tail_y[b] / ratio);
+          const double rounding =
+              2 * kQuantisation * std::sqrt((x.norm_square[a] - tail_x[a]) * (y.norm_square[b] - tail_y[b]));
+          bits[a * cols_ + b] =
+              static_cast<double>(sum) + x.offset[a] + y.offset[b] + tail + rounding > threshold;
+        }
+      bits_.push_back(std::move(bits));
+      before = depth;
+    }
   }
 
-  double share() const {
-    const auto set = std::count(bits_.begin(), bits_.end(), true);
-    return static_cast<double>(set) / static_cast<double>(std::max<std::size_t>(bits_.size(), 1));
+  /// Share of pairs that are candidates at depth number d.
+  double share(std::size_t d) const {
+    const auto set = std::count(bits_[d].begin(), bits_[d].end(), true);
+    return static_cast<double>(set) / static_cast<double>(std::max<std::size_t>(bits_[d].size(), 1));
   }
 
   /// Share of blocks of `rows` x `cols` pairs that hold a candidate.
-  double share_of_blocks(std::size_t rows, std::size_t cols) const {
+  double share_of_blocks(std::size_t d, std::size_t rows, std::size_t cols) const {
     std::size_t blocks = 0, taken_up = 0;
     for (std::size_t a = 0; a + rows <= rows_; a += rows)
       for (std::size_t b = 0; b + cols <= cols_; b += cols, ++blocks) {
         bool any = false;
         for (std::size_t r = a; r < a + rows; ++r)
-          for (std::size_t c = b; c < b + cols; ++c) any = any || bits_[r * cols_ + c];
+          for (std::size_t c = b; c < b + cols; ++c) any = any || bits_[d][r * cols_ + c];
         taken_up += any;
       }
     return static_cast<double>(taken_up) / static_cast<double>(std::max<std::size_t>(blocks, 1));
   }
 
  private:
+  /// Takes the energy in directions [begin, end) from each row's tail; what is left of all.
+  static double take_energy(const Projected& side, std::size_t begin, std::size_t end,
+                            std::vector<double>& tail) {
+    double left = 1e-30;
+    for (std::size_t s = 0; s < side.count; ++s) {
+      const float* z = side.values.data() + s * side.width + begin;
+      tail[s] = std::max(0.0, tail[s] - static_cast<double>(inner_product(z, z, end - begin)));
+      left += tail[s];
+    }
+    return left;
+  }
+
   std::size_t rows_, cols_;
-  std::vector<bool> bits_;
+  std::vector<std::vector<bool>> bits_;  // a depth
 };
 
 /// Whole rows: the share of candidates, and how many directions the data seems to fill.
@@ -144,13 +157,19 @@ WholeRows look_at_whole_rows(const FinePrepared& fine, const std::vector<Vertex>
 
 /// Nanoseconds a pair.
 struct Costs {
-  double byte, fine, candidate;  // of depth; an int16 product; all of a candidate
+  const Kernel& kernel;
+  double fine, candidate;  // an int16 product; all of a candidate
 
-  Costs(const Kernel& kernel, std::size_t stride)
-      : byte(kernel.scan_cost),
+  Costs(const Kernel& used, std::size_t stride)
+      : kernel(used),
         fine(kernel.fine_cost * static_cast<double>(stride)),
         candidate(kCandidateCost + kFineFactor * fine) {}
-  double scan(std::size_t depth) const { return byte * (static_cast<double>(depth) + kScanOverhead); }
+  double scan(std::size_t depth) const {
+    const std::size_t padded = coarse_layout(kernel.shape, depth).steps * 4;
+    return kernel.scan_cost * (static_cast<double>(padded) + kScanOverhead);
+  }
+  std::size_t group() const { return static_cast<std::size_t>(kernel.shape.group_rows); }
+  std::size_t panel() const { return static_cast<std::size_t>(kernel.shape.panel_columns); }
 };
 
 struct Choice {
@@ -159,38 +178,31 @@ struct Choice {
 };
 
 /// The best head in one part.
-Choice best_in_one(const std::vector<std::size_t>& depths, const Projected& x, const Projected& y,
-                   double threshold, const Costs& costs, std::size_t rows) {
+Choice best_in_one(const std::vector<std::size_t>& depths, const Candidates& candidates, const Costs& costs,
+                   std::size_t rows) {
   Choice best;
-  for (const std::size_t depth : depths) {
-    const double projection = 2 * costs.fine * static_cast<double>(depth) / static_cast<double>(rows);
-    const double cost =
-        costs.scan(depth) + projection + costs.candidate * Candidates(x, y, depth, threshold).share();
-    if (cost < best.cost) best = {depth, depth, cost};
+  for (std::size_t d = 0; d < depths.size(); ++d) {
+    const double projection = 2 * costs.fine * static_cast<double>(depths[d]) / static_cast<double>(rows);
+    const double cost = costs.scan(depths[d]) + projection + costs.candidate * candidates.share(d);
+    if (cost < best.cost) best = {depths[d], depths[d], cost};
   }
   return best;
 }
 
-/// The best head in two parts, with whole blocks in the sample.
-Choice best_in_two(const std::vector<std::size_t>& depths, const Projected& x, const Projected& y,
-                   double threshold, const Costs& costs, const KernelShape& shape, std::size_t rows) {
-  const auto group = static_cast<std::size_t>(shape.group_rows);
-  const auto panel = static_cast<std::size_t>(shape.panel_columns);
-  std::vector<double> blocks, shares;
-  for (const std::size_t depth : depths) {
-    const Candidates candidates(x, y, depth, threshold);
-    blocks.push_back(candidates.share_of_blocks(group, panel));
-    shares.push_back(candidates.share());
-  }
+/// The best head in two parts; the sample holds whole blocks.
+Choice best_in_two(const std::vector<std::size_t>& depths, const Candidates& candidates, const Costs& costs,
+                   std::size_t rows) {
   Choice best;
-  for (std::size_t f = 0; f < depths.size(); ++f)
+  for (std::size_t f = 0; f < depths.size(); ++f) {
+    const double blocks = candidates.share_of_blocks(f, costs.group(), costs.panel());
     for (std::size_t d = f + 1; d < depths.size(); ++d) {
-      const double second = costs.scan(depths[d] - depths[f]);
       const double once =
           (2 * kClusterCost + 2 * costs.fine * static_cast<double>(depths[d])) / static_cast<double>(rows);
-      const double cost = costs.scan(depths[f]) + blocks[f] * second + shares[d] * costs.candidate + once;
+      const double cost = costs.scan(depths[f]) + blocks * costs.scan(depths[d] - depths[f]) +
+                          costs.candidate * candidates.share(d) + once;
       if (cost < best.cost) best = {depths[f], depths[d], cost};
     }
+  }
   return best;
 }
 
@@ -203,8 +215,8 @@ std::optional<Head> choose_shortcut(FinePrepared& fine, const TailSample& sample
   if (shortcut == Shortcut::off || dim < 2) return {};
   if (!forced && (fine.x.count * fine.y.count < kLeastPairs || dim < 96)) return {};
   std::vector<std::size_t> depths;
-  for (std::size_t depth = 32; depth <= std::min<std::size_t>(256, dim * 3 / 4); depth *= 2)
-    depths.push_back(depth);
+  for (const std::size_t depth : {32, 64, 96, 128, 192, 256})
+    if (depth <= dim / 2) depths.push_back(depth);
   if (depths.empty()) depths.push_back(std::max<std::size_t>(16, std::bit_floor(dim)));
 
   const double threshold = sample.estimate();
@@ -213,22 +225,21 @@ std::optional<Head> choose_shortcut(FinePrepared& fine, const TailSample& sample
   const WholeRows whole = look_at_whole_rows(fine, rows_x, rows_y, kernel, threshold);
   if (!forced && whole.directions > static_cast<double>(dim) / 3) return {};
   const Directions directions = leading_directions(fine, depths.back(), kernel, run);
-  const Head probe = make_head(directions, depths.front(), depths.back(), kernel);
+  const Head probe = make_head(directions, depths.back(), depths.back(), kernel, kProbePiece);
   const Projected x(fine.x, rows_x, probe, kernel), y(fine.y, rows_y, probe, kernel);
-  const Choice one = best_in_one(depths, x, y, threshold, costs, fine.x.count);
+  const Candidates candidates(x, y, depths, threshold);
+  const Choice one = best_in_one(depths, candidates, costs, fine.x.count);
   const double whole_cost = costs.scan(dim) + costs.candidate * whole.candidates;
   if (!forced && one.cost > kWorthwhile * whole_cost) return {};
 
   const double cluster_cost = 2 * kClusterCost / static_cast<double>(fine.x.count);
   if (!keep_order && depths.size() > 1 && (forced || cluster_cost < kMostClusterShare * one.cost)) {
     Places places = cluster_order(fine, probe, kernel, run);
-    const auto group = static_cast<std::size_t>(kernel.shape.group_rows);
-    const auto panel = static_cast<std::size_t>(kernel.shape.panel_columns);
-    const Projected in_x(fine.x, random_units(places.x, group, 3), probe, kernel);
-    const Projected in_y(fine.y, random_units(places.y, panel, 4), probe, kernel);
-    const Choice two = best_in_two(depths, in_x, in_y, threshold, costs, kernel.shape, fine.x.count);
-    const Choice alone = best_in_one(depths, in_x, in_y, threshold, costs, fine.x.count);
-    if (forced || two.cost < kWorthwhile * alone.cost) {
+    const Projected in_x(fine.x, random_units(places.x, costs.group(), 3), probe, kernel);
+    const Projected in_y(fine.y, random_units(places.y, costs.panel(), 4), probe, kernel);
+    const Candidates in_blocks(in_x, in_y, depths, threshold);
+    const Choice two = best_in_two(depths, in_blocks, costs, fine.x.count);
+    if (forced || two.cost < kWorthwhile * best_in_one(depths, in_blocks, costs, fine.x.count).cost) {
       reorder(fine, std::move(places), run);
       return make_head(directions, two.first, two.depth, kernel);
     }
