@@ -1,8 +1,9 @@
 // Block results -> one list of edges in compressed rows.
 //
-// Every block knows its rows and writes ranges of its own, so blocks are counted and copied in
-// parallel, and freed as they are copied: at most 8 bytes an edge are held. Operands in another order
-// than the matrices: columns become those of the matrix and are sorted again, row by row.
+// Every block knows its places and writes the ranges of their rows, so blocks are counted and copied in
+// parallel, and freed as they are copied: at most 8 bytes an edge are held. Where places stand for other
+// or for several rows, columns become rows of the matrix, are sorted once a place, and written for each
+// of the place's rows.
 #include <algorithm>
 
 #include "similarity/join.h"
@@ -10,76 +11,91 @@
 namespace gcbs {
 namespace {
 
-Vertex row_of(const Array<Vertex>& places, std::size_t place) {
-  return places.empty() ? static_cast<Vertex>(place) : places[place];
-}
-
-/// A row's kept columns and its further ones, merged in order, the diagonal left out unless wanted.
-class RowMerge {
+/// Goes through the rows of a block: the columns of a place, kept and further ones, merged in order.
+class BlockRows {
  public:
-  RowMerge(const EdgeBlock& block, const std::vector<FinePair>& more, const Places& places,
-           bool keep_diagonal)
+  BlockRows(const EdgeBlock& block, const std::vector<FinePair>& more, const PlaceRows& x, const PlaceRows& y,
+            bool keep_diagonal)
       : block_(block),
-        places_(places),
+        x_(x),
+        y_(y),
         keep_diagonal_(keep_diagonal),
         columns_(block.columns.data()),
         end_(more.data() + more.size()),
         more_(std::lower_bound(more.data(), end_, block.first_row,
                                [](const FinePair& pair, std::size_t row) { return pair.row < row; })) {}
 
-  /// Calls emit(column) for the next row of the block; returns that row.
-  template <class Emit>
-  Vertex next(std::size_t r, Emit&& emit) {
-    const std::size_t place = block_.first_row + r;
-    const Vertex row = row_of(places_.x, place);
-    const auto give = [&](Vertex column_place) {
-      const Vertex column = row_of(places_.y, column_place);
-      if (keep_diagonal_ || column != row) emit(column);
-    };
-    for (const Vertex* end = columns_ + block_.counts[r]; columns_ != end; ++columns_) {
-      for (; more_ != end_ && more_->row == place && more_->col < *columns_; ++more_) give(more_->col);
-      give(*columns_);
+  /// Calls give(row, columns) for every row of the block, columns ascending, the diagonal left out unless
+  /// wanted.
+  template <class Give>
+  void for_each(Give&& give) {
+    for (std::size_t r = 0; r < block_.counts.size(); ++r) {
+      const std::size_t place = block_.first_row + r;
+      gather(r, place);
+      for (std::size_t k = 0; k < x_.weight(place); ++k) {
+        const Vertex row = x_.empty() ? static_cast<Vertex>(place) : x_.rows[x_.offsets[place] + k];
+        const auto diagonal =
+            keep_diagonal_ ? found_.end() : std::lower_bound(found_.begin(), found_.end(), row);
+        if (diagonal == found_.end() || *diagonal != row) {
+          give(row, std::span<const Vertex>(found_), std::span<const Vertex>());
+          continue;
+        }
+        const auto before = static_cast<std::size_t>(diagonal - found_.begin());
+        give(row, std::span<const Vertex>(found_).first(before),
+             std::span<const Vertex>(found_).subspan(before + 1));
+      }
     }
-    for (; more_ != end_ && more_->row == place; ++more_) give(more_->col);
-    return row;
   }
 
  private:
+  void gather(std::size_t r, std::size_t place) {
+    found_.clear();
+    for (const Vertex* end = columns_ + block_.counts[r]; columns_ != end; ++columns_) {
+      for (; more_ != end_ && more_->row == place && more_->col < *columns_; ++more_) add(more_->col);
+      add(*columns_);
+    }
+    for (; more_ != end_ && more_->row == place; ++more_) add(more_->col);
+    if (!y_.empty()) std::sort(found_.begin(), found_.end());
+  }
+
+  void add(Vertex place) {
+    if (y_.empty())
+      found_.push_back(place);
+    else
+      found_.insert(found_.end(), y_.rows.data() + y_.offsets[place], y_.rows.data() + y_.offsets[place + 1]);
+  }
+
   const EdgeBlock& block_;
-  const Places& places_;
+  const PlaceRows &x_, &y_;
   bool keep_diagonal_;
   const Vertex* columns_;
   const FinePair* end_;
   const FinePair* more_;
+  std::vector<Vertex> found_;
 };
 
 }  // namespace
 
-Edges assemble_edges(JoinResult&& join, const std::vector<FinePair>& more, const Places& places,
-                     std::size_t rows, bool keep_diagonal, const RunContext& run) {
+Edges assemble_edges(JoinResult&& join, const std::vector<FinePair>& more, const PlaceRows& places_x,
+                     const PlaceRows& places_y, std::size_t rows, bool keep_diagonal, const RunContext& run) {
   Edges edges;
   edges.offsets = Array<EdgeIndex>(rows + 1, run.meter);
   edges.offsets[0] = 0;
   parallel_for(run, join.blocks.size(), 1, [&](std::size_t b, std::size_t, unsigned) {
-    const EdgeBlock& block = join.blocks[b];
-    RowMerge merge(block, more, places, keep_diagonal);
-    for (std::size_t r = 0; r < block.counts.size(); ++r) {
-      EdgeIndex count = 0;
-      const Vertex row = merge.next(r, [&](Vertex) { ++count; });
-      edges.offsets[row + 1] = count;
-    }
+    BlockRows(join.blocks[b], more, places_x, places_y, keep_diagonal)
+        .for_each([&](Vertex row, std::span<const Vertex> before, std::span<const Vertex> after) {
+          edges.offsets[row + 1] = before.size() + after.size();
+        });
   });
   for (std::size_t row = 0; row < rows; ++row) edges.offsets[row + 1] += edges.offsets[row];
   edges.columns = Array<Vertex>(edges.offsets[rows], run.meter);
   parallel_for(run, join.blocks.size(), 1, [&](std::size_t b, std::size_t, unsigned) {
     EdgeBlock& block = join.blocks[b];
-    RowMerge merge(block, more, places, keep_diagonal);
-    for (std::size_t r = 0; r < block.counts.size(); ++r) {
-      const Vertex row = row_of(places.x, block.first_row + r);
-      Vertex* out = edges.columns.data() + edges.offsets[row];
-      merge.next(r, [&](Vertex column) { *out++ = column; });
-      if (!places.y.empty()) std::sort(edges.columns.data() + edges.offsets[row], out);
-    }
+    BlockRows(block, more, places_x, places_y, keep_diagonal)
+        .for_each([&](Vertex row, std::span<const Vertex> before, std::span<const Vertex> after) {
+          Vertex* out = std::copy(before.begin(), before.end(), edges.columns.data() + edges.offsets[row]);
+          std::copy(after.begin(), after.end(), out);
+        });
     block.columns = {};
   });
   return edges;

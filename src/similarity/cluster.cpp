@@ -120,60 +120,77 @@ void project_side(const FineOperand& side, const Head& head, std::size_t width, 
 }
 
 template <class T>
-void reorder(Array<T>& values, const Array<Vertex>& ids, MemoryMeter* meter) {
+void reorder(Array<T>& values, const Array<Vertex>& order, MemoryMeter* meter) {
   Array<T> moved(values.size(), meter);
-  for (std::size_t p = 0; p < ids.size(); ++p) moved[p] = values[ids[p]];
+  for (std::size_t p = 0; p < order.size(); ++p) moved[p] = values[order[p]];
   values = std::move(moved);
 }
 
-void reorder(FineOperand& side, Array<Vertex>&& ids, MemoryMeter* meter) {
-  reorder(side.error, ids, meter);
-  reorder(side.norm, ids, meter);
-  reorder(side.offset, ids, meter);
+PlaceRows reordered(const PlaceRows& places, const Array<Vertex>& order, MemoryMeter* meter) {
+  const std::size_t rows = places.empty() ? order.size() : places.rows.size();
+  PlaceRows out{Array<Vertex>(rows, meter), Array<Vertex>(order.size() + 1, meter),
+                Array<Vertex>(rows, meter)};
+  Vertex next = 0;
+  for (std::size_t p = 0; p < order.size(); ++p) {
+    out.offsets[p] = next;
+    for (std::size_t k = 0; k < places.weight(order[p]); ++k) {
+      const Vertex row = places.empty() ? order[p] : places.rows[places.offsets[order[p]] + k];
+      out.rows[next++] = row;
+      out.place_of[row] = static_cast<Vertex>(p);
+    }
+  }
+  out.offsets[order.size()] = next;
+  return out;
+}
+
+void reorder(FineOperand& side, const Array<Vertex>& order, MemoryMeter* meter) {
+  reorder(side.error, order, meter);
+  reorder(side.norm, order, meter);
+  reorder(side.offset, order, meter);
   // The large array cycle by cycle, one row aside.
   std::vector<bool> done(side.count, false);
   std::vector<std::int16_t> aside(side.stride);
   const auto at = [&side](std::size_t p) { return side.values.data() + p * side.stride; };
   for (std::size_t start = 0; start < side.count; ++start) {
-    if (done[start] || ids[start] == start) continue;
+    if (done[start] || order[start] == start) continue;
     std::copy_n(at(start), side.stride, aside.data());
     std::size_t place = start;
-    for (; ids[place] != start; place = ids[place]) {
-      std::copy_n(at(ids[place]), side.stride, at(place));
+    for (; order[place] != start; place = order[place]) {
+      std::copy_n(at(order[place]), side.stride, at(place));
       done[place] = true;
     }
     std::copy_n(aside.data(), side.stride, at(place));
     done[place] = true;
   }
-  side.ids = std::move(ids);
+  side.places = reordered(side.places, order, meter);
 }
 
 }  // namespace
 
-Places cluster_order(const FinePrepared& fine, const Head& head, const Kernel& kernel,
-                     const RunContext& run) {
+PlaceOrder cluster_order(const FinePrepared& fine, const Head& head, const Kernel& kernel,
+                         const RunContext& run) {
   const std::size_t width = std::min(kWidth, head.depth());
   std::vector<float> z((fine.x.count + fine.y.count) * width);
   project_side(fine.x, head, width, kernel, run, z.data());
   project_side(fine.y, head, width, kernel, run, z.data() + fine.x.count * width);
   const std::vector<Vertex> items = Splitter(z, width, run).run();
-  Places places{Array<Vertex>(fine.x.count, run.meter), Array<Vertex>(fine.y.count, run.meter)};
-  Vertex *x = places.x.data(), *y = places.y.data();
+  PlaceOrder order{Array<Vertex>(fine.x.count, run.meter), Array<Vertex>(fine.y.count, run.meter)};
+  Vertex *x = order.x.data(), *y = order.y.data();
   for (const Vertex item : items) {
     if (item < fine.x.count)
       *x++ = item;
     else
       *y++ = item - static_cast<Vertex>(fine.x.count);
   }
-  return places;
+  return order;
 }
 
-void reorder(FinePrepared& fine, Places&& places, const RunContext& run) {
+void reorder(FinePrepared& fine, const PlaceOrder& order, const RunContext& run) {
   parallel_for(run, 2, 1, [&](std::size_t side, std::size_t, unsigned) {
     if (side == 0)
-      reorder(fine.x, std::move(places.x), run.meter);
+      reorder(fine.x, order.x, run.meter);
     else
-      reorder(fine.y, std::move(places.y), run.meter);
+      reorder(fine.y, order.y, run.meter);
   });
 }
 

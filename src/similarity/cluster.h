@@ -4,14 +4,19 @@
 
 #include "base/run.h"
 #include "similarity/head.h"
-#include "similarity/join.h"
 
 namespace gcbs {
 
-/// An order of the rows of both sides, by repeated k-means on their heads. Any order is correct.
-Places cluster_order(const FinePrepared& fine, const Head& head, const Kernel& kernel, const RunContext& run);
+/// An order of the places of both sides.
+struct PlaceOrder {
+  Array<Vertex> x, y;
+};
 
-/// Moves row places.x[p] of X to place p, the same for Y, in place.
-void reorder(FinePrepared& fine, Places&& places, const RunContext& run);
+/// By repeated k-means on heads. Any order is correct.
+PlaceOrder cluster_order(const FinePrepared& fine, const Head& head, const Kernel& kernel,
+                         const RunContext& run);
+
+/// What was at place order.x[p] of X moves to place p, the same for Y.
+void reorder(FinePrepared& fine, const PlaceOrder& order, const RunContext& run);
 
 }  // namespace gcbs

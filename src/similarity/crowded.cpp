@@ -27,8 +27,8 @@ std::vector<double> draw_pivots(const JoinInput& input, std::uint64_t seed) {
   Random random(seed);
   std::vector<FinePair> pairs(kPivots);
   for (FinePair& pair : pairs)
-    pair = {static_cast<Vertex>(random.below(input.x.count())),
-            static_cast<Vertex>(random.below(input.y.count()))};
+    pair = {static_cast<Vertex>(random.below(input.fine.x.count)),
+            static_cast<Vertex>(random.below(input.fine.y.count))};
   std::vector<double> values(kPivots);
   input.definition().evaluate(pairs, values);
   std::sort(values.begin(), values.end());

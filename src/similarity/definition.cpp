@@ -5,9 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <unordered_map>
 
+#include "matrix/equal_rows.h"
 #include "matrix/load.h"
 
 namespace gcbs {
@@ -15,37 +14,6 @@ namespace {
 constexpr std::size_t kSideBySide = 4;
 constexpr std::size_t kKnownPairs = 1 << 14;
 constexpr std::uint32_t kNobody = ~std::uint32_t{0};
-
-std::vector<std::uint32_t> classes_of(const Rows& rows, const RunContext& run) {
-  const std::size_t bytes = rows.dim() * sizeof(float);
-  std::vector<std::uint64_t> hashes(rows.count());
-  parallel_for(run, rows.count(), 256, [&](std::size_t begin, std::size_t end, unsigned) {
-    std::vector<float> row(rows.dim());
-    for (std::size_t i = begin; i < end; ++i) {
-      rows.read(i, row.data());
-      std::uint64_t hash = 0xCBF29CE484222325u;
-      for (const float value : row) {
-        std::uint32_t bits;
-        std::memcpy(&bits, &value, sizeof bits);
-        hash = (hash ^ bits) * 0x100000001B3u;
-        hash ^= hash >> 29;
-      }
-      hashes[i] = hash;
-    }
-  });
-  std::vector<std::uint32_t> classes(rows.count());
-  std::unordered_map<std::uint64_t, std::uint32_t> first;
-  std::vector<float> a(rows.dim()), b(rows.dim());
-  for (std::size_t i = 0; i < rows.count(); ++i) {
-    const auto [found, fresh] = first.try_emplace(hashes[i], static_cast<std::uint32_t>(i));
-    classes[i] = static_cast<std::uint32_t>(i);
-    if (fresh) continue;
-    rows.read(i, a.data());
-    rows.read(found->second, b.data());
-    if (std::memcmp(a.data(), b.data(), bytes) == 0) classes[i] = found->second;
-  }
-  return classes;
-}
 
 /// The inner product of two rows as they are, added in lanes.
 template <ValueType type>
@@ -66,7 +34,7 @@ double raw_product(const std::byte* x, const std::byte* y, std::size_t dim) noex
 }  // namespace
 
 RowClasses::RowClasses(const Rows& x, const Rows& y, const RunContext& run)
-    : x_(classes_of(x, run)), y_(classes_of(y, run)) {}
+    : x_(first_equal_rows(x.matrix(), run)), y_(first_equal_rows(y.matrix(), run)) {}
 
 double similarity(const float* x, const float* y, std::size_t dim) noexcept {
   double sum = 0;

@@ -48,8 +48,8 @@ class Definition {
   };
 
   void sum(std::span<const FinePair> pairs, std::span<double> values);
-  Vertex row_x(Vertex i) const noexcept { return places_ == nullptr ? i : places_->x.id(i); }
-  Vertex row_y(Vertex j) const noexcept { return places_ == nullptr ? j : places_->y.id(j); }
+  Vertex row_x(Vertex i) const noexcept { return places_ == nullptr ? i : places_->x.places.first(i); }
+  Vertex row_y(Vertex j) const noexcept { return places_ == nullptr ? j : places_->y.places.first(j); }
 
   const Rows* x_;
   const Rows* y_;

@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "gcbs/error.h"
+#include "matrix/equal_rows.h"
 #include "similarity/crowded.h"
 #include "similarity/definition.h"
 #include "similarity/join.h"
@@ -30,7 +31,7 @@ struct Joined {
   JoinResult join;
   std::vector<FinePair> survivors;
   Threshold threshold{};
-  Places places{};
+  PlaceRows places_x{}, places_y{};
 };
 
 Joined join_above(const JoinInput& input, Threshold threshold, const RunContext& run) {
@@ -76,18 +77,28 @@ double wanted_tail(ThresholdMode mode, double quantile, std::size_t rows) {
   return std::clamp(4 * std::pow(edges_a_row, 4.0 / 3), kLeast, kMost);
 }
 
+/// Equal rows share a place where many are equal: each is then scanned once.
+PlaceRows group_if_worthwhile(const Rows& rows, const RunContext& run) {
+  const std::vector<std::uint32_t> first = first_equal_rows(rows.matrix(), run);
+  std::size_t distinct = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) distinct += first[i] == i;
+  return distinct <= first.size() / 10 * 9 ? group_equal_rows(first, run) : PlaceRows{};
+}
+
 /// The operands live here: they are gone before the edges are put together.
 Joined join_all(const Rows& x, const Rows& y, double quantile, const SimilarityOptions& options,
                 const Kernel& kernel, const RunContext& run, const StageMark& begin_stage) {
   const ThresholdMode mode = options.threshold;
   begin_stage("prepare");
-  FinePrepared fine = prepare_fine(x, y, run);
+  // Paper mode: chunks are rows in their own order, so the rows stay where they are.
+  const bool keep_order = mode == ThresholdMode::paper;
+  const bool grouped = options.shortcut != Shortcut::off && !keep_order;
+  FinePrepared fine = prepare_fine(x, y, grouped ? group_if_worthwhile(x, run) : PlaceRows{},
+                                   grouped ? group_if_worthwhile(y, run) : PlaceRows{}, run);
 
   begin_stage("threshold");
   const TailSample sample =
       sample_tail(fine, quantile, wanted_tail(mode, quantile, x.count()), kernel, options.seed, run);
-  // Paper mode: chunks are rows in their own order, so the rows stay where they are.
-  const bool keep_order = mode == ThresholdMode::paper;
   const auto band_at = [&](double deviations) {
     if (deviations > kMostDeviations) return Band{-kInfinity, kInfinity};
     return keep_order ? sample_chunk_median(fine, quantile, kernel, deviations, options.seed, run)
@@ -108,7 +119,8 @@ Joined join_all(const Rows& x, const Rows& y, double quantile, const SimilarityO
   } else {
     joined = join_in_band(input, band_at, quantile, mode, run);
   }
-  joined.places = {std::move(fine.x.ids), std::move(fine.y.ids)};
+  joined.places_x = std::move(fine.x.places);
+  joined.places_y = std::move(fine.y.places);
   return joined;
 }
 
@@ -129,8 +141,8 @@ FoundEdges find_edges(const Rows& x, const Rows& y, double quantile, const Simil
                       const Kernel& kernel, const RunContext& run, const StageMark& begin_stage) {
   Joined joined = join_all(x, y, quantile, options, kernel, run, begin_stage);
   joined.join.undecided = {};
-  return {assemble_edges(std::move(joined.join), joined.survivors, joined.places, x.count(),
-                         options.keep_diagonal, run),
+  return {assemble_edges(std::move(joined.join), joined.survivors, joined.places_x, joined.places_y,
+                         x.count(), options.keep_diagonal, run),
           joined.threshold};
 }
 

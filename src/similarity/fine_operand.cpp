@@ -154,10 +154,11 @@ float choose_scale(const Rows& rows, RowQuantiser& quantiser) {
   return std::max(1.25f * std::max(std::sqrt(lane_square) / 46340.0f, value / 32767.0f), 0x1p-60f);
 }
 
-FineOperand quantise_rows(const Rows& rows, const std::vector<float>& mean,
+FineOperand quantise_rows(const Rows& rows, PlaceRows&& places, const std::vector<float>& mean,
                           const std::vector<float>& other_mean, double constant, const RunContext& run) {
   FineOperand side;
-  side.count = rows.count();
+  side.count = places.empty() ? rows.count() : places.offsets.size() - 1;
+  side.places = std::move(places);
   side.stride = padded(rows.dim());
   side.mean = mean;
   side.values = Array<std::int16_t>(side.count * side.stride, run.meter);
@@ -170,7 +171,7 @@ FineOperand quantise_rows(const Rows& rows, const std::vector<float>& mean,
   parallel_for(run, side.count, 256, [&](std::size_t begin, std::size_t end, unsigned) {
     RowQuantiser quantiser(rows, mean, other_mean);
     for (std::size_t i = begin; i < end; ++i) {
-      quantiser.read(i);
+      quantiser.read(side.places.first(i));
       const auto [error, norm] = quantiser.quantise(scale, side.values.data() + i * side.stride);
       side.error[i] = error;
       side.norm[i] = norm;
@@ -182,12 +183,14 @@ FineOperand quantise_rows(const Rows& rows, const std::vector<float>& mean,
 
 }  // namespace
 
-FinePrepared prepare_fine(const Rows& x, const Rows& y, const RunContext& run) {
+FinePrepared prepare_fine(const Rows& x, const Rows& y, PlaceRows&& places_x, PlaceRows&& places_y,
+                          const RunContext& run) {
   const std::vector<float> mean_x = sample_mean(x), mean_y = sample_mean(y);
   FinePrepared fine;
   fine.depth = x.dim();
-  fine.x = quantise_rows(x, mean_x, mean_y, dot(mean_x.data(), mean_y.data(), x.dim()), run);
-  fine.y = quantise_rows(y, mean_y, mean_x, 0.0, run);
+  fine.x =
+      quantise_rows(x, std::move(places_x), mean_x, mean_y, dot(mean_x.data(), mean_y.data(), x.dim()), run);
+  fine.y = quantise_rows(y, std::move(places_y), mean_y, mean_x, 0.0, run);
   // Norms of rows and means are below 1.01; see docs/bounds.md, "rounding".
   fine.rounding = (8 * static_cast<double>(x.dim()) + 64) * kUnit64 * 1.05 * 4;
   return fine;

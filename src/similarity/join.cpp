@@ -18,6 +18,7 @@
 #include <bit>
 #include <cstring>
 #include <memory>
+#include <numeric>
 
 #include "cpu/cache.h"
 #include "similarity/recheck.h"
@@ -173,7 +174,7 @@ class BlockScan {
   }
 
   void flush_strip(std::size_t first_column) {
-    if (s_.count_only) return count_strip();
+    if (s_.count_only) return count_strip(first_column);
     for (std::size_t r = 0; r < rows_; ++r) {
       std::uint64_t* words = strip_.data() + r * kStripTiles;
       const std::size_t before = found_.size();
@@ -191,14 +192,18 @@ class BlockScan {
     settle_or_count();
   }
 
-  void count_strip() {
+  void count_strip(std::size_t first_column) {
     settle();
-    std::uint64_t count = undecided_.size();
+    std::uint64_t count = 0;
+    for (const Undecided& pair : undecided_) count += s_.in.weight(pair.row, pair.col);
     undecided_.clear();
     settled_ = 0;
-    for (std::uint64_t& word : strip_) {
-      count += static_cast<std::uint64_t>(std::popcount(word));
-      word = 0;
+    for (std::size_t w = 0; w < strip_.size(); ++w) {
+      const std::size_t row = first_ + w / kStripTiles, column = first_column + w % kStripTiles * 64;
+      if (!s_.in.weighted()) count += static_cast<std::uint64_t>(std::popcount(strip_[w]));
+      for (std::uint64_t word = s_.in.weighted() ? strip_[w] : 0; word != 0; word &= word - 1)
+        count += s_.in.weight(row, column + static_cast<std::size_t>(std::countr_zero(word)));
+      strip_[w] = 0;
     }
     add_to_limited(count);
   }
@@ -335,6 +340,22 @@ Shared make_shared_state(const JoinInput& input, Band band, std::uint64_t limit,
           run,   slice_rows,        choose_block_rows(input, slice_rows, run)};
 }
 
+/// Pairs of rows in the blocks.
+EdgeIndex count_kept(const JoinInput& input, const std::vector<EdgeBlock>& blocks, const RunContext& run) {
+  std::vector<EdgeIndex> kept(blocks.size(), 0);
+  parallel_for(run, blocks.size(), 1, [&](std::size_t b, std::size_t, unsigned) {
+    const Vertex* column = blocks[b].columns.data();
+    if (!input.weighted()) {
+      kept[b] = blocks[b].columns.size();
+      return;
+    }
+    for (std::size_t r = 0; r < blocks[b].counts.size(); ++r)
+      for (const Vertex* end = column + blocks[b].counts[r]; column != end; ++column)
+        kept[b] += input.weight(blocks[b].first_row + r, *column);
+  });
+  return std::accumulate(kept.begin(), kept.end(), EdgeIndex{0});
+}
+
 }  // namespace
 
 std::uint64_t count_above(const JoinInput& input, double t, std::uint64_t stop_at, const RunContext& run) {
@@ -357,7 +378,7 @@ JoinResult join_rows(const JoinInput& input, Band band, std::uint64_t undecided_
     result.undecided.insert(result.undecided.end(), list.begin(), list.end());
     std::vector<Undecided>().swap(list);
   }
-  for (const EdgeBlock& block : shared.blocks) result.kept += block.columns.size();
+  result.kept = count_kept(input, shared.blocks, run);
   result.blocks = std::move(shared.blocks);
   return result;
 }

@@ -13,7 +13,7 @@
 
 namespace gcbs {
 
-// Rows and columns below are places in the operands (FineOperand::id) up to assemble_edges.
+// Rows and columns below are places in the operands (PlaceRows) up to assemble_edges.
 
 /// A pair whose similarity may lie in the band: `value` is within the fine bound of s, or s itself.
 struct Undecided {
@@ -31,7 +31,7 @@ struct EdgeBlock {
 struct JoinResult {
   std::vector<EdgeBlock> blocks;     ///< by first_row; diagonal entries included
   std::vector<Undecided> undecided;  ///< sorted by (row, col); with a point band only those s > t, decided
-  EdgeIndex kept = 0;                ///< entries in all blocks
+  EdgeIndex kept = 0;                ///< pairs of rows in all blocks
   bool overflow = false;             ///< stopped: more undecided pairs than allowed, result unusable
 };
 
@@ -46,22 +46,23 @@ struct JoinInput {
 
   /// Of pairs that name places in the operands.
   Definition definition() const { return Definition(x, y, classes, &fine); }
+
+  /// Whether places may stand for several rows; how many pairs of rows a pair of places stands for.
+  bool weighted() const noexcept { return !fine.x.places.empty() || !fine.y.places.empty(); }
+  std::uint64_t weight(std::size_t row, std::size_t col) const noexcept {
+    return fine.x.places.weight(row) * fine.y.places.weight(col);
+  }
 };
 
 /// Scans every pair once. With a point band (low == high == t) undecided pairs are settled by the
 /// definition on the way; otherwise they are handed back, at most `undecided_limit` of them.
 JoinResult join_rows(const JoinInput& input, Band band, std::uint64_t undecided_limit, const RunContext& run);
 
-/// How many pairs have s > t; stops early once it is more than `stop_at`. Keeps nothing.
+/// How many pairs of rows have s > t; stops early once it is more than `stop_at`. Keeps nothing.
 std::uint64_t count_above(const JoinInput& input, double t, std::uint64_t stop_at, const RunContext& run);
 
-/// The rows that places stand for, where the operands are in another order; else empty.
-struct Places {
-  Array<Vertex> x, y;
-};
-
 /// Joins the blocks with more edges, sorted by (row, col), and frees the blocks on the way.
-Edges assemble_edges(JoinResult&& join, const std::vector<FinePair>& more, const Places& places,
-                     std::size_t rows, bool keep_diagonal, const RunContext& run);
+Edges assemble_edges(JoinResult&& join, const std::vector<FinePair>& more, const PlaceRows& places_x,
+                     const PlaceRows& places_y, std::size_t rows, bool keep_diagonal, const RunContext& run);
 
 }  // namespace gcbs

@@ -15,10 +15,26 @@
 
 namespace gcbs {
 
+/// The rows of a matrix that the places of an operand stand for: several where rows are equal, in any
+/// order of places. Empty: place i is row i.
+struct PlaceRows {
+  Array<Vertex> rows;      ///< place by place, ascending within a place
+  Array<Vertex> offsets;   ///< places + 1
+  Array<Vertex> place_of;  ///< of each row
+
+  bool empty() const noexcept { return rows.empty(); }
+  Vertex first(std::size_t p) const noexcept { return empty() ? static_cast<Vertex>(p) : rows[offsets[p]]; }
+  Vertex place(std::size_t row) const noexcept { return empty() ? static_cast<Vertex>(row) : place_of[row]; }
+  std::uint64_t weight(std::size_t p) const noexcept { return empty() ? 1 : offsets[p + 1] - offsets[p]; }
+};
+
+/// Places of rows that are equal, given the first equal row of each row; in the order of first rows.
+PlaceRows group_equal_rows(const std::vector<std::uint32_t>& first_equal, const RunContext& run);
+
 /// Centred rows as int16: x' = scale * p + an error of known norm. The int8 rows are made from
 /// these, so that the input is read once. Independent of the instruction set.
 struct FineOperand {
-  std::size_t count = 0;
+  std::size_t count = 0;   ///< places
   std::size_t stride = 0;  ///< values a row, a multiple of 32, zero-padded
   Array<std::int16_t> values;
   std::vector<float> mean;  ///< any vector is correct; the mean of a sample makes errors small
@@ -26,9 +42,7 @@ struct FineOperand {
   Array<float> error;       ///< >= |x' - scale p|
   Array<float> norm;        ///< >= |x'|
   Array<double> offset;     ///< x.mean_y - mean_x.mean_y for X, mean_x.y for Y
-  Array<Vertex> ids;        ///< rows of the matrix, where these are in another order; else empty
-
-  Vertex id(std::size_t i) const noexcept { return ids.empty() ? static_cast<Vertex>(i) : ids[i]; }
+  PlaceRows places;
   const std::int16_t* row(std::size_t i) const noexcept { return values.data() + i * stride; }
 };
 
@@ -38,7 +52,8 @@ struct FinePrepared {
   /// No offset, float64 sum or fine value is further than this from the real number, all together.
   double rounding = 0;
 };
-FinePrepared prepare_fine(const Rows& x, const Rows& y, const RunContext& run);
+FinePrepared prepare_fine(const Rows& x, const Rows& y, PlaceRows&& places_x, PlaceRows&& places_y,
+                          const RunContext& run);
 
 /// Depth and segments of int8 rows, the same for both sides.
 struct CoarseLayout {

@@ -45,7 +45,34 @@ class FineValues {
   std::vector<std::int64_t> products_;
 };
 
-double largest(const Array<double>& values) { return *std::max_element(values.begin(), values.end()); }
+/// Rows of the matrix: places may stand for several.
+std::size_t rows_of(const FineOperand& side) {
+  return side.places.empty() ? side.count : side.places.rows.size();
+}
+
+/// Bounds of a side's rows: the largest, and the mean, added up row by row: the same bits however rows
+/// are grouped into places.
+struct RowBound {
+  double error = 0, norm = 0;
+};
+RowBound largest(const FineOperand& side) {
+  return {static_cast<double>(*std::max_element(side.error.begin(), side.error.end())),
+          static_cast<double>(*std::max_element(side.norm.begin(), side.norm.end()))};
+}
+RowBound mean(const FineOperand& side) {
+  RowBound sum;
+  const auto count = static_cast<double>(rows_of(side));
+  for (std::size_t i = 0; i < rows_of(side); ++i) {
+    sum.error += static_cast<double>(side.error[side.places.place(i)]);
+    sum.norm += static_cast<double>(side.norm[side.places.place(i)]);
+  }
+  return {sum.error / count, sum.norm / count};
+}
+
+/// Of a fine value, by docs/bounds.md (1).
+double fine_bound(RowBound x, RowBound y, const FinePrepared& fine) {
+  return x.error * y.norm + (x.norm + x.error) * y.error + fine.rounding;
+}
 
 struct Drawn {
   std::uint32_t tile;
@@ -56,6 +83,7 @@ struct Drawn {
 std::vector<Drawn> draw_tiles(const FinePrepared& fine, const Kernel& kernel, std::uint64_t seed,
                               std::size_t begin, std::size_t end, double cut, const RunContext& run) {
   constexpr std::size_t kGrain = 64;
+  const std::size_t count_x = rows_of(fine.x), count_y = rows_of(fine.y);
   const std::size_t pieces = (end - begin + kGrain - 1) / kGrain;
   std::vector<std::vector<Drawn>> found(pieces);
   parallel_for(run, pieces, 1, [&](std::size_t piece, std::size_t, unsigned) {
@@ -64,8 +92,8 @@ std::vector<Drawn> draw_tiles(const FinePrepared& fine, const Kernel& kernel, st
     for (std::size_t tile = first; tile < last; ++tile) {
       Random random(seed + 0x5851F42D4C957F2Du * (tile + 1));
       Vertex rows[kTile], cols[kTile];
-      for (Vertex& row : rows) row = static_cast<Vertex>(random.below(fine.x.count));
-      for (Vertex& col : cols) col = static_cast<Vertex>(random.below(fine.y.count));
+      for (Vertex& row : rows) row = fine.x.places.place(random.below(count_x));
+      for (Vertex& col : cols) col = fine.y.places.place(random.below(count_y));
       values.pairs.clear();
       for (const Vertex col : cols)
         for (const Vertex row : rows) values.pairs.push_back({row, col});
@@ -79,16 +107,16 @@ std::vector<Drawn> draw_tiles(const FinePrepared& fine, const Kernel& kernel, st
   return all;
 }
 
-/// Every pair once.
+/// Every pair of rows once.
 std::vector<double> all_values(const FinePrepared& fine, const Kernel& kernel, const RunContext& run) {
-  const std::size_t rows = fine.x.count, cols = fine.y.count;
+  const std::size_t rows = rows_of(fine.x), cols = rows_of(fine.y);
   std::vector<double> all(rows * cols);
   parallel_for(run, rows, 8, [&](std::size_t begin, std::size_t end, unsigned) {
     FineValues values(fine, kernel);
     for (std::size_t i = begin; i < end; ++i) {
       values.pairs.clear();
       for (std::size_t j = 0; j < cols; ++j)
-        values.pairs.push_back({static_cast<Vertex>(i), static_cast<Vertex>(j)});
+        values.pairs.push_back({fine.x.places.place(i), fine.y.places.place(j)});
       values.evaluate();
       std::copy(values.values.begin(), values.values.end(),
                 all.begin() + static_cast<std::ptrdiff_t>(i * cols));
@@ -123,9 +151,8 @@ TailSample sample_tail(const FinePrepared& fine, double quantile, double wanted_
                        std::uint64_t seed, const RunContext& run) {
   TailSample sample;
   sample.tail_share = 1 - quantile;
-  const FineBound bound = separate_fine(fine, run);
-  sample.fine_bound = largest(bound.row) + largest(bound.col);
-  const std::uint64_t pairs = std::uint64_t{fine.x.count} * fine.y.count;
+  sample.fine_bound = fine_bound(largest(fine.x), largest(fine.y), fine);
+  const std::uint64_t pairs = std::uint64_t{rows_of(fine.x)} * rows_of(fine.y);
   if (pairs <= kAllPairsUpTo) {
     sample.complete = true;
     sample.cut = -kInfinity;
@@ -135,11 +162,7 @@ TailSample sample_tail(const FinePrepared& fine, double quantile, double wanted_
     return sample;
   }
   // Typical bounds are enough where the guess need not be certain.
-  double row_sum = 0, col_sum = 0;
-  for (const double b : bound.row) row_sum += b;
-  for (const double b : bound.col) col_sum += b;
-  sample.fine_bound =
-      row_sum / static_cast<double>(bound.row.size()) + col_sum / static_cast<double>(bound.col.size());
+  sample.fine_bound = fine_bound(mean(fine.x), mean(fine.y), fine);
 
   // A better guess makes the band narrower, but must not cost more than a few percent of the scan.
   // The sample depends on the data alone, never on the kernel: so does the estimate.
@@ -181,8 +204,7 @@ TailSample sample_tail(const FinePrepared& fine, double quantile, double wanted_
 Band sample_chunk_median(const FinePrepared& fine, double quantile, const Kernel& kernel, double deviations,
                          std::uint64_t seed, const RunContext& run) {
   constexpr std::size_t kChunkRows = 3, kSampledChunks = 255;
-  const FineBound bound = separate_fine(fine, run);
-  const double fine_bound = largest(bound.row) + largest(bound.col);
+  const double bound = fine_bound(largest(fine.x), largest(fine.y), fine);
   const std::size_t rows = fine.x.count, cols = fine.y.count, chunks = (rows + kChunkRows - 1) / kChunkRows;
   const bool all = chunks <= kSampledChunks || std::uint64_t{rows} * cols <= kAllPairsUpTo;
   const std::size_t taken = all ? chunks : kSampledChunks;
@@ -207,9 +229,9 @@ Band sample_chunk_median(const FinePrepared& fine, double quantile, const Kernel
   const double middle = (static_cast<double>(taken) - 1) / 2;
   const double reach = all ? 0.5 : 0.5 * deviations * std::sqrt(static_cast<double>(taken)) + 1;
   const double low = std::floor(middle - reach), high = std::ceil(middle + reach);
-  return {low < 0 ? -kInfinity : quantiles[static_cast<std::size_t>(low)] - 2 * fine_bound,
-          high >= static_cast<double>(taken) ? kInfinity
-                                             : quantiles[static_cast<std::size_t>(high)] + 2 * fine_bound};
+  return {
+      low < 0 ? -kInfinity : quantiles[static_cast<std::size_t>(low)] - 2 * bound,
+      high >= static_cast<double>(taken) ? kInfinity : quantiles[static_cast<std::size_t>(high)] + 2 * bound};
 }
 
 }  // namespace gcbs

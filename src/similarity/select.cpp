@@ -37,6 +37,7 @@ class Intervals {
   double low(std::size_t p) const { return low_[p]; }
   double high(std::size_t p) const { return high_[p]; }
   const Undecided& pair(std::size_t p) const { return pairs_[p]; }
+  std::uint64_t weight(std::size_t p) const { return input_.weight(pairs_[p].row, pairs_[p].col); }
 
   /// Narrows the intervals of the given pairs at little cost, where that can be done.
   void narrow(const std::vector<std::size_t>& which) {
@@ -86,7 +87,30 @@ class Intervals {
   std::vector<double> low_, high_;
 };
 
-/// The value of the given rank from the top, 1-based; reorders.
+/// A value that counts `weight` times.
+struct Weighted {
+  double value;
+  std::uint64_t weight;
+};
+
+/// The value of the given rank from the top, 1-based, rank <= the sum of weights; reorders.
+double ranked(std::vector<Weighted>& values, std::uint64_t rank) {
+  auto begin = values.begin(), end = values.end();
+  while (end - begin > 1) {
+    const auto middle = begin + (end - begin) / 2;
+    std::nth_element(begin, middle, end,
+                     [](const Weighted& a, const Weighted& b) { return a.value > b.value; });
+    std::uint64_t upper = 0;
+    for (auto it = begin; it != middle; ++it) upper += it->weight;
+    if (rank <= upper) {
+      end = middle;
+    } else {
+      rank -= upper;
+      begin = middle;
+    }
+  }
+  return begin->value;
+}
 double ranked(std::vector<double>& values, std::uint64_t rank) {
   const auto nth = values.begin() + static_cast<std::ptrdiff_t>(rank - 1);
   std::nth_element(values.begin(), nth, values.end(), std::greater<>());
@@ -102,25 +126,25 @@ Neighbours rank_exactly(Intervals& intervals, std::size_t begin, std::size_t end
   std::vector<std::size_t> doubtful;
   std::uint64_t surely_above = 0;
   for (int pass = 0; pass < 2; ++pass) {
-    std::vector<double> ends;
-    for (std::size_t p = begin; p < end; ++p) ends.push_back(intervals.high(p));
+    std::vector<Weighted> ends;
+    for (std::size_t p = begin; p < end; ++p) ends.push_back({intervals.high(p), intervals.weight(p)});
     const double window_high = ranked(ends, r);
     ends.clear();
-    for (std::size_t p = begin; p < end; ++p) ends.push_back(intervals.low(p));
+    for (std::size_t p = begin; p < end; ++p) ends.push_back({intervals.low(p), intervals.weight(p)});
     const double window_low = ranked(ends, r + 1);
     doubtful.clear();
     surely_above = 0;
     for (std::size_t p = begin; p < end; ++p) {
       if (intervals.low(p) > window_high)
-        ++surely_above;
+        surely_above += intervals.weight(p);
       else if (intervals.high(p) >= window_low)
         doubtful.push_back(p);
     }
     if (pass == 0) intervals.narrow(doubtful);
   }
   intervals.evaluate(doubtful);
-  std::vector<double> exact;
-  for (const std::size_t p : doubtful) exact.push_back(intervals.low(p));
+  std::vector<Weighted> exact;
+  for (const std::size_t p : doubtful) exact.push_back({intervals.low(p), intervals.weight(p)});
   const double upper = ranked(exact, r - surely_above);
   return {ranked(exact, r + 1 - surely_above), upper};
 }
@@ -136,13 +160,15 @@ struct Chunk {
 
 std::optional<Selection> select_exact(const JoinInput& input, const JoinResult& join, Band band,
                                       double quantile, const RunContext& run) {
-  const std::uint64_t count = std::uint64_t{input.fine.x.count} * input.fine.y.count;
+  const std::uint64_t count = std::uint64_t{input.x.count()} * input.y.count();
   const QuantilePosition position(quantile, count);
   const std::uint64_t above = position.above(count);
   if (join.kept > above || (join.kept == above && above > 0)) return {};  // a neighbour is above the band
   const std::uint64_t rank = above - join.kept;
-  if (join.undecided.size() < rank + 1) return {};
   Intervals intervals(input, join.undecided, run);
+  std::uint64_t undecided = 0;
+  for (std::size_t p = 0; p < intervals.size(); ++p) undecided += intervals.weight(p);
+  if (undecided < rank + 1) return {};
   Neighbours found{};
   if (rank == 0) {  // the largest value of all
     found = rank_exactly(intervals, 0, intervals.size(), 1);

@@ -234,13 +234,13 @@ std::optional<Head> choose_shortcut(FinePrepared& fine, const TailSample& sample
 
   const double cluster_cost = 2 * kClusterCost / static_cast<double>(fine.x.count);
   if (!keep_order && depths.size() > 1 && (forced || cluster_cost < kMostClusterShare * one.cost)) {
-    Places places = cluster_order(fine, probe, kernel, run);
-    const Projected in_x(fine.x, random_units(places.x, costs.group(), 3), probe, kernel);
-    const Projected in_y(fine.y, random_units(places.y, costs.panel(), 4), probe, kernel);
+    const PlaceOrder order = cluster_order(fine, probe, kernel, run);
+    const Projected in_x(fine.x, random_units(order.x, costs.group(), 3), probe, kernel);
+    const Projected in_y(fine.y, random_units(order.y, costs.panel(), 4), probe, kernel);
     const Candidates in_blocks(in_x, in_y, depths, threshold);
     const Choice two = best_in_two(depths, in_blocks, costs, fine.x.count);
     if (forced || two.cost < kWorthwhile * best_in_one(depths, in_blocks, costs, fine.x.count).cost) {
-      reorder(fine, std::move(places), run);
+      reorder(fine, order, run);
       return make_head(directions, two.first, two.depth, kernel);
     }
   }

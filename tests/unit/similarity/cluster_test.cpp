@@ -25,7 +25,7 @@ struct Ordered {
         y(of_y),
         rows_x(x.view(), false, run),
         rows_y(y.view(), false, run),
-        fine(prepare_fine(rows_x, rows_y, run)),
+        fine(prepare_fine(rows_x, rows_y, {}, {}, run)),
         head(make_head(leading_directions(fine, 32, kScalarKernel, run), 32, 32, kScalarKernel)) {}
 };
 
@@ -41,9 +41,9 @@ TEST(ClusterOrder, IsAPermutationOfEitherSide) {
     for (const std::size_t rows : {2u, 65u, 700u}) {
       SCOPED_TRACE(kind + " " + std::to_string(rows));
       const Ordered o(make_matrix(kind, rows, 40, 1), make_matrix(kind, rows, 40, 2));
-      const Places places = cluster_order(o.fine, o.head, kScalarKernel, o.run);
-      EXPECT_TRUE(is_permutation(places.x));
-      EXPECT_TRUE(is_permutation(places.y));
+      const PlaceOrder order = cluster_order(o.fine, o.head, kScalarKernel, o.run);
+      EXPECT_TRUE(is_permutation(order.x));
+      EXPECT_TRUE(is_permutation(order.y));
     }
 }
 
@@ -56,18 +56,19 @@ TEST(ClusterOrder, BringsClustersTogether) {
     for (std::size_t k = 0; k < kCols; ++k)
       x.values[i * kCols + k] = 0.2f * noise.values[i * kCols + k] + (k == i % kClusters ? 3.0f : 0.0f);
   const Ordered o(x, x);
-  const Places places = cluster_order(o.fine, o.head, kScalarKernel, o.run);
+  const PlaceOrder order = cluster_order(o.fine, o.head, kScalarKernel, o.run);
   std::size_t changes = 0;
-  for (std::size_t p = 1; p < kRows; ++p) changes += places.x[p] % kClusters != places.x[p - 1] % kClusters;
+  for (std::size_t p = 1; p < kRows; ++p) changes += order.x[p] % kClusters != order.x[p - 1] % kClusters;
   EXPECT_LT(changes, 3 * kClusters);
 }
 
 TEST(ClusterOrder, OperandsFollow) {
   Ordered o(make_matrix("clustered", 301, 40, 1), make_matrix("clustered", 301, 40, 2));
-  const FinePrepared before = prepare_fine(o.rows_x, o.rows_y, o.run);
+  const FinePrepared before = prepare_fine(o.rows_x, o.rows_y, {}, {}, o.run);
   reorder(o.fine, cluster_order(o.fine, o.head, kScalarKernel, o.run), o.run);
   for (std::size_t p = 0; p < 301; ++p) {
-    const std::size_t i = o.fine.x.id(p), j = o.fine.y.id(p);
+    const std::size_t i = o.fine.x.places.first(p), j = o.fine.y.places.first(p);
+    ASSERT_EQ(o.fine.x.places.place(i), p);
     ASSERT_TRUE(std::equal(o.fine.x.row(p), o.fine.x.row(p) + o.fine.x.stride, before.x.row(i)));
     ASSERT_TRUE(std::equal(o.fine.y.row(p), o.fine.y.row(p) + o.fine.y.stride, before.y.row(j)));
     ASSERT_EQ(o.fine.x.offset[p], before.x.offset[i]);

@@ -155,6 +155,51 @@ TEST(FindEdges, SampledThresholdsAreExactToo) {
   }
 }
 
+TEST(FindEdges, EqualRowsAreScannedOnceAndCountedAsOften) {
+  // Five rows of X to each distinct row of Y, in scattered places, as captions of images; and both sides.
+  constexpr std::size_t kRows = kSlowBuild ? 700 : 2200, kCols = 130;
+  const Matrix few = make_matrix("clustered", kRows / 5, kCols, 21);
+  Matrix y = make_matrix("clustered", kRows, kCols, 22);
+  for (std::size_t i = 0; i < kRows; ++i)
+    std::copy_n(few.values.begin() + static_cast<std::ptrdiff_t>(i * 7 % (kRows / 5) * kCols), kCols,
+                y.values.begin() + static_cast<std::ptrdiff_t>(i * kCols));
+  const Kernel& kernel = kernel_for(choose_isa());
+  for (const Matrix& x : {make_matrix("clustered", kRows, kCols, 23), y}) {
+    const std::vector<double> all = all_similarities(x, y);
+    std::vector<double> sorted = all;
+    std::sort(sorted.begin(), sorted.end());
+    for (const double q : {0.6, 0.999})
+      for (const Shortcut shortcut : {Shortcut::off, Shortcut::automatic, Shortcut::on})
+        for (const bool keep_diagonal : {false, true}) {
+          SCOPED_TRACE(std::to_string(q) + " " + name_of(shortcut));
+          SimilarityOptions options;
+          options.shortcut = shortcut;
+          options.keep_diagonal = keep_diagonal;
+          const FoundEdges found = run(x, y, q, options, kernel, 2);
+          const double t = quantile_of_sorted(sorted, q);
+          ASSERT_EQ(found.threshold.value, t);
+          ASSERT_EQ(listed(found.edges), edges_above(all, kRows, kRows, t, keep_diagonal));
+        }
+  }
+}
+
+TEST(FindEdges, AnEstimateIsTheSameWithAndWithoutShortcuts) {
+  const Matrix x = make_matrix("duplicates", 2111, 130, 24), y = make_matrix("duplicates", 2111, 130, 25);
+  const Kernel& kernel = kernel_for(choose_isa());
+  SimilarityOptions options;
+  options.threshold = ThresholdMode::estimate;
+  options.shortcut = Shortcut::off;
+  const FoundEdges off = run(x, y, 0.99, options, kernel);
+  for (const Shortcut shortcut : {Shortcut::automatic, Shortcut::on}) {
+    options.shortcut = shortcut;
+    const FoundEdges found = run(x, y, 0.99, options, kernel);
+    EXPECT_EQ(found.threshold.value, off.threshold.value);
+    EXPECT_EQ(found.threshold.low, off.threshold.low);
+    EXPECT_EQ(found.threshold.high, off.threshold.high);
+    EXPECT_EQ(listed(found.edges), listed(off.edges));
+  }
+}
+
 TEST(FindEdges, TheSameForEveryThreadCount) {
   const Matrix x = make_matrix("clustered", 700, 100, 9), y = make_matrix("clustered", 700, 100, 10);
   const Kernel& kernel = kernel_for(choose_isa());

@@ -28,7 +28,7 @@ struct Prepared {
         y(make_matrix(kind, rows, cols, 2)),
         rows_x(x.view(), false, run),
         rows_y(y.view(), false, run),
-        fine(prepare_fine(rows_x, rows_y, run)) {}
+        fine(prepare_fine(rows_x, rows_y, {}, {}, run)) {}
 
   /// x' of a row, in long double.
   std::vector<Long> centred(const Rows& rows, const FineOperand& side, std::size_t i) const {
