@@ -40,7 +40,6 @@ int run() {
   context.threads = usable_cores();
   OrderingOptions options;
   options.method = Method::rcm;
-  options.threads = context.threads;
   std::printf("{\"threads\": %u, \"runs\": [", context.threads);
   for (const std::size_t vertices : {std::size_t{10'000}, std::size_t{100'000}, std::size_t{1'000'000}}) {
     const Graph graph = build_graph(star_of(vertices), context);

@@ -131,7 +131,6 @@ OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const Pipeline
   result.quantile = resolve_quantile(options.similarity, options.batch_size, x.rows);
   OrderingOptions ordering = options.ordering;
   ordering.seed = options.seed;
-  ordering.threads = result.threads;
 
   MemoryMeter meter;
   const RunContext run{result.threads, observer, &meter};

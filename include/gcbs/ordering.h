@@ -30,7 +30,6 @@ struct OrderingOptions {
   std::uint64_t seed = 0;
   /// Count a diagonal entry twice in a vertex's degree, as scipy does (the paper's listing keeps it).
   bool paper_degrees = false;
-  unsigned threads = 1;
 };
 
 }  // namespace gcbs

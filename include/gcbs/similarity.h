@@ -11,7 +11,8 @@ namespace gcbs {
 /// interval. paper: the median of the quantiles of 3-row chunks, as in the paper's listing.
 enum class ThresholdMode : std::uint8_t { exact, estimate, paper };
 
-/// Whether the head of the embeddings is scanned first where that pays; same answer always.
+/// Heads, cluster order, equal rows scanned once (docs/algorithm.md): where they pay, always where they
+/// can, or never; same answer always.
 enum class Shortcut : std::uint8_t { automatic, on, off };
 
 const char* name_of(ThresholdMode mode) noexcept;

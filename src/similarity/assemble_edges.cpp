@@ -14,8 +14,8 @@ namespace {
 /// Goes through the rows of a block: the columns of a place, kept and further ones, merged in order.
 class BlockRows {
  public:
-  BlockRows(const EdgeBlock& block, const std::vector<FinePair>& more, const PlaceRows& x, const PlaceRows& y,
-            bool keep_diagonal)
+  BlockRows(const EdgeBlock& block, const MeteredVector<FinePair>& more, const PlaceRows& x,
+            const PlaceRows& y, bool keep_diagonal)
       : block_(block),
         x_(x),
         y_(y),
@@ -76,7 +76,7 @@ class BlockRows {
 
 }  // namespace
 
-Edges assemble_edges(JoinResult&& join, const std::vector<FinePair>& more, const PlaceRows& places_x,
+Edges assemble_edges(JoinResult&& join, const MeteredVector<FinePair>& more, const PlaceRows& places_x,
                      const PlaceRows& places_y, std::size_t rows, bool keep_diagonal, const RunContext& run) {
   Edges edges;
   edges.offsets = Array<EdgeIndex>(rows + 1, run.meter);

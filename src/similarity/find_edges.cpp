@@ -29,13 +29,14 @@ constexpr double kBandDeviations = 4.5, kIntervalDeviations = 1.96, kMostDeviati
 /// A join and what it left to decide, decided.
 struct Joined {
   JoinResult join;
-  std::vector<FinePair> survivors;
+  MeteredVector<FinePair> survivors;
   Threshold threshold{};
   PlaceRows places_x{}, places_y{};
 };
 
 Joined join_above(const JoinInput& input, Threshold threshold, const RunContext& run) {
-  Joined joined{join_rows(input, {threshold.value, threshold.value}, ~std::uint64_t{0}, run), {}, threshold};
+  Joined joined{join_rows(input, {threshold.value, threshold.value}, ~std::uint64_t{0}, run),
+                MeteredVector<FinePair>(run.meter), threshold};
   for (const Undecided& pair : joined.join.undecided) joined.survivors.push_back({pair.row, pair.col});
   return joined;
 }

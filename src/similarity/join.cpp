@@ -41,8 +41,8 @@ struct Shared {
   std::size_t slice_rows, block_rows;
 
   std::vector<EdgeBlock> blocks{};
-  std::vector<std::vector<Undecided>> undecided{};  // one list a block
-  std::atomic<std::uint64_t> limited_total{0};      // undecided pairs so far; or the count
+  std::vector<MeteredVector<Undecided>> undecided{};  // one list a block
+  std::atomic<std::uint64_t> limited_total{0};        // undecided pairs so far; or the count
   std::atomic<bool> overflow{false};
 };
 
@@ -57,7 +57,10 @@ class BlockScan {
         products_(shared.slice_rows * kTileColumns),
         masks_(shared.slice_rows * kTileColumns / columns_),
         recheck_(shared.in, shared.fine_limits, shared.slice_rows * kTileColumns),
-        strip_(shared.block_rows * kStripTiles, std::uint64_t{0}) {}
+        strip_(shared.block_rows * kStripTiles, std::uint64_t{0}),
+        found_(shared.run.meter),
+        strip_counts_(shared.run.meter),
+        undecided_(shared.run.meter) {}
 
   void run(std::size_t block) {
     block_ = block;
@@ -265,7 +268,7 @@ class BlockScan {
       next[r] += count;
       from += count;
     }
-    s_.undecided[block_].assign(undecided_.begin(), undecided_.end());
+    s_.undecided[block_] = MeteredVector<Undecided>(undecided_.begin(), undecided_.end(), s_.run.meter);
   }
 
   Shared& s_;
@@ -276,9 +279,9 @@ class BlockScan {
   Array<std::uint32_t> masks_;
   Recheck recheck_;
   Array<std::uint64_t> strip_;
-  std::vector<Vertex> found_;
-  std::vector<std::uint16_t> strip_counts_;
-  std::vector<Undecided> undecided_;
+  MeteredVector<Vertex> found_;
+  MeteredVector<std::uint16_t> strip_counts_;
+  MeteredVector<Undecided> undecided_;
   std::size_t settled_ = 0;  // undecided pairs that are settled (point band) or counted
 };
 
@@ -370,13 +373,14 @@ JoinResult join_rows(const JoinInput& input, Band band, std::uint64_t undecided_
   scan_all(shared);
 
   JoinResult result;
+  result.undecided = MeteredVector<Undecided>(run.meter);
   result.overflow = shared.overflow;
   std::size_t undecided = 0;
   for (const auto& list : shared.undecided) undecided += list.size();
   result.undecided.reserve(undecided);
   for (auto& list : shared.undecided) {
     result.undecided.insert(result.undecided.end(), list.begin(), list.end());
-    std::vector<Undecided>().swap(list);
+    list = {};
   }
   result.kept = count_kept(input, shared.blocks, run);
   result.blocks = std::move(shared.blocks);

@@ -29,10 +29,10 @@ struct EdgeBlock {
 };
 
 struct JoinResult {
-  std::vector<EdgeBlock> blocks;     ///< by first_row; diagonal entries included
-  std::vector<Undecided> undecided;  ///< sorted by (row, col); with a point band only those s > t, decided
-  EdgeIndex kept = 0;                ///< pairs of rows in all blocks
-  bool overflow = false;             ///< stopped: more undecided pairs than allowed, result unusable
+  std::vector<EdgeBlock> blocks;       ///< by first_row; diagonal entries included
+  MeteredVector<Undecided> undecided;  ///< sorted by (row, col); with a point band only those s > t, decided
+  EdgeIndex kept = 0;                  ///< pairs of rows in all blocks
+  bool overflow = false;               ///< stopped: more undecided pairs than allowed, result unusable
 };
 
 /// What a join reads. All of it outlives the join.
@@ -62,7 +62,7 @@ JoinResult join_rows(const JoinInput& input, Band band, std::uint64_t undecided_
 std::uint64_t count_above(const JoinInput& input, double t, std::uint64_t stop_at, const RunContext& run);
 
 /// Joins the blocks with more edges, sorted by (row, col), and frees the blocks on the way.
-Edges assemble_edges(JoinResult&& join, const std::vector<FinePair>& more, const PlaceRows& places_x,
+Edges assemble_edges(JoinResult&& join, const MeteredVector<FinePair>& more, const PlaceRows& places_x,
                      const PlaceRows& places_y, std::size_t rows, bool keep_diagonal, const RunContext& run);
 
 }  // namespace gcbs

@@ -31,7 +31,7 @@ class Recheck {
   /// Looks at the first `count` candidates. Calls keep(pair) where s > high surely; lists those that
   /// are still open.
   template <class Keep>
-  void run(std::size_t count, std::vector<Undecided>& undecided, Keep&& keep) {
+  void run(std::size_t count, MeteredVector<Undecided>& undecided, Keep&& keep) {
     const FinePrepared& fine = input_.fine;
     input_.kernel.fine(
         {fine.x.values.data(), fine.y.values.data(), fine.x.stride, pairs_.data(), count, products_.data()});

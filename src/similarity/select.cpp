@@ -23,8 +23,12 @@ constexpr std::size_t kGrain = 512;  // pairs a piece
 /// The undecided pairs with their intervals; evaluating one shrinks its interval to a point.
 class Intervals {
  public:
-  Intervals(const JoinInput& input, const std::vector<Undecided>& pairs, const RunContext& run)
-      : input_(input), pairs_(pairs), run_(run), low_(pairs.size()), high_(pairs.size()) {
+  Intervals(const JoinInput& input, const MeteredVector<Undecided>& pairs, const RunContext& run)
+      : input_(input),
+        pairs_(pairs),
+        run_(run),
+        low_(pairs.size(), 0.0, run.meter),
+        high_(pairs.size(), 0.0, run.meter) {
     const FineBound bound = separate_fine(input.fine, run);
     for (std::size_t p = 0; p < pairs.size(); ++p) {
       const double width = bound.row[pairs[p].row] + bound.col[pairs[p].col];
@@ -34,6 +38,7 @@ class Intervals {
   }
 
   std::size_t size() const { return pairs_.size(); }
+  MemoryMeter* meter() const { return run_.meter; }
   double low(std::size_t p) const { return low_[p]; }
   double high(std::size_t p) const { return high_[p]; }
   const Undecided& pair(std::size_t p) const { return pairs_[p]; }
@@ -66,7 +71,7 @@ class Intervals {
   }
 
   /// Evaluates what is in doubt and returns the pairs with s > t.
-  std::vector<FinePair> above(double t) {
+  MeteredVector<FinePair> above(double t) {
     const auto in_doubt = [&](std::size_t p) { return low_[p] <= t && high_[p] > t && low_[p] != high_[p]; };
     std::vector<std::size_t> doubtful;
     for (std::size_t p = 0; p < size(); ++p)
@@ -74,7 +79,7 @@ class Intervals {
     narrow(doubtful);
     std::erase_if(doubtful, [&](std::size_t p) { return !in_doubt(p); });
     evaluate(doubtful);
-    std::vector<FinePair> found;
+    MeteredVector<FinePair> found(run_.meter);
     for (std::size_t p = 0; p < size(); ++p)
       if (low_[p] > t) found.push_back({pairs_[p].row, pairs_[p].col});
     return found;
@@ -82,9 +87,9 @@ class Intervals {
 
  private:
   const JoinInput& input_;
-  const std::vector<Undecided>& pairs_;
+  const MeteredVector<Undecided>& pairs_;
   const RunContext& run_;
-  std::vector<double> low_, high_;
+  MeteredVector<double> low_, high_;
 };
 
 /// A value that counts `weight` times.
@@ -94,7 +99,7 @@ struct Weighted {
 };
 
 /// The value of the given rank from the top, 1-based, rank <= the sum of weights; reorders.
-double ranked(std::vector<Weighted>& values, std::uint64_t rank) {
+double ranked(MeteredVector<Weighted>& values, std::uint64_t rank) {
   auto begin = values.begin(), end = values.end();
   while (end - begin > 1) {
     const auto middle = begin + (end - begin) / 2;
@@ -126,7 +131,7 @@ Neighbours rank_exactly(Intervals& intervals, std::size_t begin, std::size_t end
   std::vector<std::size_t> doubtful;
   std::uint64_t surely_above = 0;
   for (int pass = 0; pass < 2; ++pass) {
-    std::vector<Weighted> ends;
+    MeteredVector<Weighted> ends(intervals.meter());
     for (std::size_t p = begin; p < end; ++p) ends.push_back({intervals.high(p), intervals.weight(p)});
     const double window_high = ranked(ends, r);
     ends.clear();
@@ -143,7 +148,7 @@ Neighbours rank_exactly(Intervals& intervals, std::size_t begin, std::size_t end
     if (pass == 0) intervals.narrow(doubtful);
   }
   intervals.evaluate(doubtful);
-  std::vector<Weighted> exact;
+  MeteredVector<Weighted> exact(intervals.meter());
   for (const std::size_t p : doubtful) exact.push_back({intervals.low(p), intervals.weight(p)});
   const double upper = ranked(exact, r - surely_above);
   return {ranked(exact, r + 1 - surely_above), upper};

@@ -11,7 +11,7 @@ namespace gcbs {
 
 struct Selection {
   double threshold;
-  std::vector<FinePair> survivors;  ///< undecided pairs with s > threshold, sorted by (row, col)
+  MeteredVector<FinePair> survivors;  ///< undecided pairs with s > threshold, sorted by (row, col)
 };
 
 /// numpy's q-quantile of all values, given every pair above band.low. None where the quantile may
