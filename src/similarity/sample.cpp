@@ -1,9 +1,11 @@
 #include "similarity/sample.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <tuple>
 
 #include "base/random.h"
 #include "gcbs/graph.h"
@@ -17,6 +19,7 @@ constexpr std::size_t kFirstTiles = 256;  // drawn to find the cut
 constexpr std::size_t kLeastTiles = 4096;
 constexpr double kMostShare = 0.003;  // of all pairs
 constexpr std::uint64_t kAllPairsUpTo = 1u << 22;
+constexpr std::size_t kChunkRows = 3;  // of the paper's listing
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Fine values of lists of pairs; one a thread.
@@ -125,6 +128,65 @@ std::vector<double> all_values(const FinePrepared& fine, const Kernel& kernel, c
   return all;
 }
 
+/// The quantile of the fine values of a chunk.
+double chunk_quantile(const FinePrepared& fine, std::size_t chunk, double quantile, const Kernel& kernel) {
+  FineValues values(fine, kernel);
+  for (std::size_t i = chunk * kChunkRows; i < std::min(fine.x.count, (chunk + 1) * kChunkRows); ++i)
+    for (std::size_t j = 0; j < fine.y.count; ++j)
+      values.pairs.push_back({static_cast<Vertex>(i), static_cast<Vertex>(j)});
+  values.evaluate();
+  std::vector<double>& v = values.values;
+  const QuantilePosition position(quantile, v.size());
+  const auto nth = v.begin() + static_cast<std::ptrdiff_t>(position.index);
+  std::nth_element(v.begin(), nth, v.end());
+  const double lower = *nth, upper = nth + 1 == v.end() ? lower : *std::min_element(nth + 1, v.end());
+  return position.between(lower, upper);
+}
+
+/// What a chunk's rows are like: 1, the mean and the largest of their mean similarities (that is what
+/// offsets are, up to a constant), their mean norm.
+using Features = std::array<double, 4>;
+
+Features features_of(const FineOperand& side, std::size_t chunk) {
+  const std::size_t begin = chunk * kChunkRows, end = std::min(side.count, begin + kChunkRows);
+  Features f{1, 0, -kInfinity, 0};
+  for (std::size_t i = begin; i < end; ++i) {
+    f[1] += side.offset[i] / static_cast<double>(end - begin);
+    f[2] = std::max(f[2], side.offset[i]);
+    f[3] += static_cast<double>(side.norm[i]) / static_cast<double>(end - begin);
+  }
+  return f;
+}
+
+double predicted(const Features& weights, const Features& f) {
+  double sum = 0;
+  for (std::size_t a = 0; a < f.size(); ++a) sum += weights[a] * f[a];
+  return sum;
+}
+
+/// Weights whose prediction of the values has the least squared error; features that say nothing get
+/// (almost) none.
+Features least_squares(const std::vector<Features>& features, const std::vector<double>& values) {
+  constexpr std::size_t kSize = std::tuple_size_v<Features>;
+  double system[kSize][kSize + 1] = {};
+  for (std::size_t s = 0; s < features.size(); ++s)
+    for (std::size_t a = 0; a < kSize; ++a) {
+      for (std::size_t b = 0; b < kSize; ++b) system[a][b] += features[s][a] * features[s][b];
+      system[a][kSize] += features[s][a] * values[s];
+    }
+  // Elimination on a positive definite system: no exchange of rows is needed.
+  for (std::size_t a = 0; a < kSize; ++a) system[a][a] *= 1 + 1e-9;
+  for (std::size_t a = 0; a < kSize; ++a)
+    for (std::size_t row = 0; row < kSize; ++row) {
+      const double factor = row == a || system[a][a] == 0 ? 0 : system[row][a] / system[a][a];
+      for (std::size_t b = a; b <= kSize; ++b) system[row][b] -= factor * system[a][b];
+    }
+  Features weights{};
+  for (std::size_t a = 0; a < kSize; ++a)
+    weights[a] = system[a][a] == 0 ? 0 : system[a][kSize] / system[a][a];
+  return weights;
+}
+
 }  // namespace
 
 double TailSample::at_rank(double rank) const {
@@ -203,35 +265,40 @@ TailSample sample_tail(const FinePrepared& fine, double quantile, double wanted_
 
 Band sample_chunk_median(const FinePrepared& fine, double quantile, const Kernel& kernel, double deviations,
                          std::uint64_t seed, const RunContext& run) {
-  constexpr std::size_t kChunkRows = 3, kSampledChunks = 255;
+  constexpr std::size_t kSampledChunks = 255;
   const double bound = fine_bound(largest(fine.x), largest(fine.y), fine);
   const std::size_t rows = fine.x.count, cols = fine.y.count, chunks = (rows + kChunkRows - 1) / kChunkRows;
   const bool all = chunks <= kSampledChunks || std::uint64_t{rows} * cols <= kAllPairsUpTo;
   const std::size_t taken = all ? chunks : kSampledChunks;
+  std::vector<std::size_t> sampled(taken);
   std::vector<double> quantiles(taken);
   parallel_for(run, taken, 1, [&](std::size_t c, std::size_t, unsigned) {
     Random random(seed + 0x2545F4914F6CDD1Du * (c + 1));
-    const std::size_t chunk = all ? c : random.below(chunks);
-    FineValues values(fine, kernel);
-    for (std::size_t i = chunk * kChunkRows; i < std::min(rows, (chunk + 1) * kChunkRows); ++i)
-      for (std::size_t j = 0; j < cols; ++j)
-        values.pairs.push_back({static_cast<Vertex>(i), static_cast<Vertex>(j)});
-    values.evaluate();
-    std::vector<double>& v = values.values;
-    const QuantilePosition position(quantile, v.size());
-    const auto nth = v.begin() + static_cast<std::ptrdiff_t>(position.index);
-    std::nth_element(v.begin(), nth, v.end());
-    const double lower = *nth;
-    const double upper = nth + 1 == v.end() ? lower : *std::min_element(nth + 1, v.end());
-    quantiles[c] = position.between(lower, upper);
+    sampled[c] = all ? c : random.below(chunks);
+    quantiles[c] = chunk_quantile(fine, sampled[c], quantile, kernel);
   });
-  std::sort(quantiles.begin(), quantiles.end());
-  const double middle = (static_cast<double>(taken) - 1) / 2;
-  const double reach = all ? 0.5 : 0.5 * deviations * std::sqrt(static_cast<double>(taken)) + 1;
-  const double low = std::floor(middle - reach), high = std::ceil(middle + reach);
-  return {
-      low < 0 ? -kInfinity : quantiles[static_cast<std::size_t>(low)] - 2 * bound,
-      high >= static_cast<double>(taken) ? kInfinity : quantiles[static_cast<std::size_t>(high)] + 2 * bound};
+  if (all) {
+    std::sort(quantiles.begin(), quantiles.end());
+    return {quantiles[(taken - 1) / 2] - 2 * bound, quantiles[taken / 2] + 2 * bound};
+  }
+  // What rows are like says most of where their quantiles lie, and it is known of all rows: only what it
+  // does not say has to be learnt from the sample.
+  std::vector<Features> features;
+  for (const std::size_t chunk : sampled) features.push_back(features_of(fine.x, chunk));
+  const Features weights = least_squares(features, quantiles);
+  std::vector<double> residuals(taken), medians(chunks);
+  double square = 0;
+  for (std::size_t c = 0; c < taken; ++c) {
+    residuals[c] = quantiles[c] - predicted(weights, features[c]);
+    square += residuals[c] * residuals[c];
+  }
+  for (std::size_t chunk = 0; chunk < chunks; ++chunk)
+    medians[chunk] = predicted(weights, features_of(fine.x, chunk)) + residuals[chunk % taken];
+  const auto middle = medians.begin() + static_cast<std::ptrdiff_t>(chunks / 2);
+  std::nth_element(medians.begin(), middle, medians.end());
+  // A median's deviation is 1.25 times that of a mean, for values that are about normal.
+  const double reach = 1.5 * deviations * std::sqrt(square) / static_cast<double>(taken) + 2 * bound;
+  return {*middle - reach, *middle + reach};
 }
 
 }  // namespace gcbs
