@@ -21,6 +21,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kPivots = 1 << 15, kRounds = 64;
+constexpr std::size_t kChunkRows = 3;  // of the paper's listing
 
 /// Distinct exact values of random pairs, ascending.
 std::vector<double> draw_pivots(const JoinInput& input, std::uint64_t seed) {
@@ -105,7 +106,6 @@ double crowded_exact(const JoinInput& input, double quantile, const RunContext& 
 
 /// Chunk by chunk, every value by definition: slow, bounded, simple.
 double crowded_paper(const JoinInput& input, double quantile, const RunContext& run) {
-  constexpr std::size_t kChunkRows = 3;
   const std::size_t rows = input.x.count(), cols = input.y.count();
   std::vector<double> quantiles((rows + kChunkRows - 1) / kChunkRows);
   parallel_for(run, quantiles.size(), 1, [&](std::size_t chunk, std::size_t, unsigned) {
@@ -126,6 +126,28 @@ double crowded_paper(const JoinInput& input, double quantile, const RunContext& 
 }
 
 }  // namespace
+
+std::optional<Band> narrow_paper_band(const JoinInput& input, Band band, double quantile,
+                                      const RunContext& run) {
+  const double pivot = band.low + (band.high - band.low) / 2;
+  if (!(band.low < pivot && pivot < band.high)) return {};
+  const Array<std::uint64_t> counts = count_rows_above(input, pivot, run);
+  const std::size_t rows = input.x.count(), chunks = (rows + kChunkRows - 1) / kChunkRows;
+  std::size_t above = 0, below = 0;  // chunks whose quantile surely is
+  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+    const std::size_t begin = chunk * kChunkRows, end = std::min(rows, begin + kChunkRows);
+    const std::uint64_t values = std::uint64_t{end - begin} * input.y.count();
+    std::uint64_t count = 0;
+    for (std::size_t i = begin; i < end; ++i) count += counts[i];
+    // The quantile lies between the values of ranks `rank` and `rank` + 1 from the top.
+    const std::uint64_t rank = QuantilePosition(quantile, values).above(values);
+    above += count > rank;
+    below += count < rank;
+  }
+  if (below > chunks / 2) return Band{band.low, pivot};
+  if (above > chunks / 2) return Band{pivot, band.high};
+  return {};
+}
 
 double find_crowded_threshold(const JoinInput& input, ThresholdMode mode, double quantile,
                               const RunContext& run) {

@@ -24,6 +24,7 @@ namespace gcbs {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kMostNarrowings = 8;
 constexpr double kBandDeviations = 4.5, kIntervalDeviations = 1.96, kMostDeviations = 150;
 
 /// A join and what it left to decide, decided.
@@ -48,8 +49,14 @@ Joined join_in_band(JoinInput& input, const std::function<Band(double)>& band_at
                                                  static_cast<double>(input.y.count()));
   const std::uint64_t limit = std::max<std::uint64_t>(std::uint64_t{1} << 22, wanted / 2);
   for (double deviations = kBandDeviations;; deviations *= 4) {
-    const Band band = band_at(deviations);
+    Band band = band_at(deviations);
     JoinResult join = join_rows(input, band, limit, run);
+    for (int round = 0; join.overflow && mode == ThresholdMode::paper && round < kMostNarrowings; ++round) {
+      const std::optional<Band> narrower = narrow_paper_band(input, band, quantile, run);
+      if (!narrower) break;
+      band = *narrower;
+      join = join_rows(input, band, limit, run);
+    }
     if (join.overflow) {
       join = {};
       const RowClasses classes(input.x, input.y, run);

@@ -42,6 +42,7 @@ struct Shared {
 
   std::vector<EdgeBlock> blocks{};
   std::vector<MeteredVector<Undecided>> undecided{};  // one list a block
+  std::uint64_t* row_counts = nullptr;                // when counting only: by row, or null
   std::atomic<std::uint64_t> limited_total{0};        // undecided pairs so far; or the count
   std::atomic<bool> overflow{false};
 };
@@ -197,18 +198,22 @@ class BlockScan {
 
   void count_strip(std::size_t first_column) {
     settle();
-    std::uint64_t count = 0;
-    for (const Undecided& pair : undecided_) count += s_.in.weight(pair.row, pair.col);
+    std::uint64_t total = 0;
+    const auto count = [&](std::size_t row, std::uint64_t pairs) {
+      if (s_.row_counts != nullptr) s_.row_counts[row] += pairs;
+      total += pairs;
+    };
+    for (const Undecided& pair : undecided_) count(pair.row, s_.in.weight(pair.row, pair.col));
     undecided_.clear();
     settled_ = 0;
-    for (std::size_t w = 0; w < strip_.size(); ++w) {
+    for (std::size_t w = 0; w < rows_ * kStripTiles; ++w) {
       const std::size_t row = first_ + w / kStripTiles, column = first_column + w % kStripTiles * 64;
-      if (!s_.in.weighted()) count += static_cast<std::uint64_t>(std::popcount(strip_[w]));
+      if (!s_.in.weighted()) count(row, static_cast<std::uint64_t>(std::popcount(strip_[w])));
       for (std::uint64_t word = s_.in.weighted() ? strip_[w] : 0; word != 0; word &= word - 1)
-        count += s_.in.weight(row, column + static_cast<std::size_t>(std::countr_zero(word)));
+        count(row, s_.in.weight(row, column + static_cast<std::size_t>(std::countr_zero(word))));
       strip_[w] = 0;
     }
-    add_to_limited(count);
+    add_to_limited(total);
   }
 
   /// Point band: settles what has gathered. Otherwise: counts it against the limit.
@@ -301,22 +306,6 @@ std::size_t choose_block_rows(const JoinInput& in, std::size_t slice_rows, const
   return slices * slice_rows;
 }
 
-/// A kernel's set-up of the thread, undone in any case.
-class KernelOnThread {
- public:
-  explicit KernelOnThread(const Kernel& kernel) : kernel_(kernel) {
-    if (kernel_.begin != nullptr) kernel_.begin();
-  }
-  ~KernelOnThread() {
-    if (kernel_.end != nullptr) kernel_.end();
-  }
-  KernelOnThread(const KernelOnThread&) = delete;
-  KernelOnThread& operator=(const KernelOnThread&) = delete;
-
- private:
-  const Kernel& kernel_;
-};
-
 void scan_all(Shared& shared) {
   const std::size_t blocks = (shared.in.fine.x.count + shared.block_rows - 1) / shared.block_rows;
   shared.blocks.resize(blocks);
@@ -365,6 +354,14 @@ std::uint64_t count_above(const JoinInput& input, double t, std::uint64_t stop_a
   Shared shared = make_shared_state(input, {t, t}, stop_at, true, run);
   scan_all(shared);
   return shared.limited_total;
+}
+
+Array<std::uint64_t> count_rows_above(const JoinInput& input, double t, const RunContext& run) {
+  Array<std::uint64_t> counts(input.fine.x.count, std::uint64_t{0}, run.meter);
+  Shared shared = make_shared_state(input, {t, t}, ~std::uint64_t{0}, true, run);
+  shared.row_counts = counts.data();
+  scan_all(shared);
+  return counts;
 }
 
 JoinResult join_rows(const JoinInput& input, Band band, std::uint64_t undecided_limit,

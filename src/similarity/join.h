@@ -61,6 +61,9 @@ JoinResult join_rows(const JoinInput& input, Band band, std::uint64_t undecided_
 /// How many pairs of rows have s > t; stops early once it is more than `stop_at`. Keeps nothing.
 std::uint64_t count_above(const JoinInput& input, double t, std::uint64_t stop_at, const RunContext& run);
 
+/// The same for each place of X.
+Array<std::uint64_t> count_rows_above(const JoinInput& input, double t, const RunContext& run);
+
 /// Joins the blocks with more edges, sorted by (row, col), and frees the blocks on the way.
 Edges assemble_edges(JoinResult&& join, const MeteredVector<FinePair>& more, const PlaceRows& places_x,
                      const PlaceRows& places_y, std::size_t rows, bool keep_diagonal, const RunContext& run);

@@ -75,6 +75,22 @@ struct Kernel {
   double scan_cost, fine_cost;
 };
 
+/// A kernel's set-up of the thread, undone in any case.
+class KernelOnThread {
+ public:
+  explicit KernelOnThread(const Kernel& kernel) : kernel_(kernel) {
+    if (kernel_.begin != nullptr) kernel_.begin();
+  }
+  ~KernelOnThread() {
+    if (kernel_.end != nullptr) kernel_.end();
+  }
+  KernelOnThread(const KernelOnThread&) = delete;
+  KernelOnThread& operator=(const KernelOnThread&) = delete;
+
+ private:
+  const Kernel& kernel_;
+};
+
 extern const Kernel kScalarKernel;
 #if defined(__x86_64__)
 extern const Kernel kAvx2Kernel;
