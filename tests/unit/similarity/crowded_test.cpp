@@ -61,7 +61,7 @@ TEST(Crowded, NarrowerBandsHoldThePapersMedian) {
           band = *narrower;
           ASSERT_LT(band.low, t);
           ASSERT_GE(band.high, t);
-          if (++narrowed == 60) break;
+          if (++narrowed == 20) break;
         }
         EXPECT_GE(narrowed, 1);
       }
