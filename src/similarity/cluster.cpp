@@ -19,7 +19,7 @@ constexpr int kRounds = 4;
 
 class Splitter {
  public:
-  Splitter(const std::vector<float>& z, std::size_t width, const RunContext& run)
+  Splitter(const Array<float>& z, std::size_t width, const RunContext& run)
       : z_(z), width_(width), run_(run), items_(z.size() / width), clusters_(items_.size()) {
     std::iota(items_.begin(), items_.end(), Vertex{0});
   }
@@ -102,7 +102,7 @@ class Splitter {
     return best;
   }
 
-  const std::vector<float>& z_;
+  const Array<float>& z_;
   std::size_t width_;
   const RunContext& run_;
   std::vector<Vertex> items_;
@@ -170,7 +170,7 @@ void reorder(FineOperand& side, const Array<Vertex>& order, MemoryMeter* meter) 
 PlaceOrder cluster_order(const FinePrepared& fine, const Head& head, const Kernel& kernel,
                          const RunContext& run) {
   const std::size_t width = std::min(kWidth, head.depth());
-  std::vector<float> z((fine.x.count + fine.y.count) * width);
+  Array<float> z((fine.x.count + fine.y.count) * width, run.meter);
   project_side(fine.x, head, width, kernel, run, z.data());
   project_side(fine.y, head, width, kernel, run, z.data() + fine.x.count * width);
   const std::vector<Vertex> items = Splitter(z, width, run).run();

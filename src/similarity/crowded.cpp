@@ -21,7 +21,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kPivots = 1 << 15, kRounds = 64;
-constexpr std::size_t kChunkRows = 3;  // of the paper's listing
 
 /// Distinct exact values of random pairs, ascending.
 std::vector<double> draw_pivots(const JoinInput& input, std::uint64_t seed) {

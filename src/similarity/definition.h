@@ -13,8 +13,7 @@ namespace gcbs {
 /// s(i,j) by definition. Everything faster must decide as this does.
 double similarity(const float* x, const float* y, std::size_t dim) noexcept;
 
-/// Which rows are equal: of(i) is the lowest row with the values of row i. Worth its pass over the
-/// rows only where many pairs tie.
+/// Which rows are equal, by first_equal_rows. Worth its pass over the rows only where many pairs tie.
 class RowClasses {
  public:
   RowClasses(const Rows& x, const Rows& y, const RunContext& run);

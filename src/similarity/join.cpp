@@ -30,6 +30,8 @@ constexpr std::size_t kTileColumns = 64, kStripTiles = 16;
 constexpr std::size_t kSlicesABlock = 8;
 constexpr std::size_t kSettleAt = std::size_t{1} << 15;  // undecided pairs settled at once (point band)
 
+bool by_row(const Undecided& a, const Undecided& b) { return a.row != b.row ? a.row < b.row : a.col < b.col; }
+
 struct Shared {
   const JoinInput& in;
   std::vector<Limits> limits;  // one a part
@@ -233,9 +235,7 @@ class BlockScan {
 
   void settle() {
     const auto begin = undecided_.begin() + static_cast<std::ptrdiff_t>(settled_);
-    std::sort(begin, undecided_.end(), [](const Undecided& a, const Undecided& b) {
-      return a.row != b.row ? a.row < b.row : a.col < b.col;
-    });
+    std::sort(begin, undecided_.end(), by_row);
     Definition definition = s_.in.definition();
     std::vector<FinePair> pairs;
     for (auto it = begin; it != undecided_.end(); ++it)
@@ -253,9 +253,7 @@ class BlockScan {
   void finish() {
     if (s_.count_only) return;
     if (s_.band.is_point()) settle();
-    std::sort(undecided_.begin(), undecided_.end(), [](const Undecided& a, const Undecided& b) {
-      return a.row != b.row ? a.row < b.row : a.col < b.col;
-    });
+    std::sort(undecided_.begin(), undecided_.end(), by_row);
     EdgeBlock& block = s_.blocks[block_];
     block.first_row = first_;
     block.counts.assign(rows_, 0);

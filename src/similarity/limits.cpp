@@ -89,4 +89,15 @@ Limits separate_limits(const FinePrepared& fine, const CoarsePart& part, double 
   return limits;
 }
 
+FineLimits::FineLimits(const FinePrepared& fine, Band band, const RunContext& run)
+    : scale(fine.x.scale * fine.y.scale),
+      low(band.low),
+      high(band.high),
+      row_reach(fine.x.count, run.meter),
+      col_reach(fine.y.count, run.meter),
+      bound(separate_fine(fine, run)) {
+  for (std::size_t i = 0; i < fine.x.count; ++i) row_reach[i] = fine.x.offset[i] + bound.row[i];
+  for (std::size_t j = 0; j < fine.y.count; ++j) col_reach[j] = fine.y.offset[j] + bound.col[j];
+}
+
 }  // namespace gcbs

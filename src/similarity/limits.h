@@ -29,4 +29,14 @@ struct FineBound {
 };
 FineBound separate_fine(const FinePrepared& fine, const RunContext& run);
 
+/// What the int16 products are compared with; made once a join, shared by its workers.
+struct FineLimits {
+  FineLimits(const FinePrepared& fine, Band band, const RunContext& run);
+
+  /// A product p is open only if scale p + row_reach + col_reach > low.
+  double scale, low, high;
+  Array<double> row_reach, col_reach;
+  FineBound bound;
+};
+
 }  // namespace gcbs

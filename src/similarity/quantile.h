@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 namespace gcbs {
@@ -28,5 +29,8 @@ struct QuantilePosition {
     return fraction >= 0.5 ? upper - difference * (1 - fraction) : lower + difference * fraction;
   }
 };
+
+/// Rows of a chunk of the paper's listing; the last chunk holds what remains.
+inline constexpr std::size_t kChunkRows = 3;
 
 }  // namespace gcbs

@@ -9,16 +9,6 @@
 
 namespace gcbs {
 
-/// What the int16 products are compared with; made once a join, shared by its workers.
-struct FineLimits {
-  FineLimits(const FinePrepared& fine, Band band, const RunContext& run);
-
-  /// A product p is open only if scale p + row_reach + col_reach > low.
-  double scale, low, high;
-  Array<double> row_reach, col_reach;
-  FineBound bound;
-};
-
 /// A worker's candidates and their products.
 class Recheck {
  public:
@@ -57,16 +47,5 @@ class Recheck {
   Array<FinePair> pairs_;
   Array<std::int64_t> products_;
 };
-
-inline FineLimits::FineLimits(const FinePrepared& fine, Band band, const RunContext& run)
-    : scale(fine.x.scale * fine.y.scale),
-      low(band.low),
-      high(band.high),
-      row_reach(fine.x.count, run.meter),
-      col_reach(fine.y.count, run.meter),
-      bound(separate_fine(fine, run)) {
-  for (std::size_t i = 0; i < fine.x.count; ++i) row_reach[i] = fine.x.offset[i] + bound.row[i];
-  for (std::size_t j = 0; j < fine.y.count; ++j) col_reach[j] = fine.y.offset[j] + bound.col[j];
-}
 
 }  // namespace gcbs

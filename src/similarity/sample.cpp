@@ -19,7 +19,6 @@ constexpr std::size_t kFirstTiles = 256;  // drawn to find the cut
 constexpr std::size_t kLeastTiles = 4096;
 constexpr double kMostShare = 0.003;  // of all pairs
 constexpr std::uint64_t kAllPairsUpTo = 1u << 22;
-constexpr std::size_t kChunkRows = 3;  // of the paper's listing
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Fine values of lists of pairs; one a thread.

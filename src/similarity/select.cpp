@@ -17,7 +17,6 @@ namespace gcbs {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t kChunkRows = 3;
 constexpr std::size_t kGrain = 512;  // pairs a piece
 
 /// The undecided pairs with their intervals; evaluating one shrinks its interval to a point.

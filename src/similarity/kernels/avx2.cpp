@@ -149,22 +149,7 @@ inline __attribute__((always_inline)) void dots(const std::int16_t* x, const Fin
   for (int c = 0; c < Count; ++c) args.products[p + c] = sum_lanes(low[c], high[c]);
 }
 
-void fine(const FineArguments& args) noexcept {
-  std::size_t p = 0;
-  while (p < args.count) {
-    const std::uint32_t row = args.pairs[p].row;
-    std::size_t together = 1;
-    while (together < 4 && p + together < args.count && args.pairs[p + together].row == row) ++together;
-    const std::int16_t* x = args.x + row * args.stride;
-    switch (together) {
-      case 1: dots<1>(x, args, p); break;
-      case 2: dots<2>(x, args, p); break;
-      case 3: dots<3>(x, args, p); break;
-      default: dots<4>(x, args, p);
-    }
-    p += together;
-  }
-}
+#include "similarity/kernels/fine_by_rows.inc"
 
 }  // namespace
 

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
+#include "base/random.h"
 #include "similarity/definition.h"
 #include "similarity/head.h"
 #include "similarity/limits.h"
@@ -166,6 +169,37 @@ TEST_P(Bounds, OfNearValuesHold) {
         double s = 0;
         definition.evaluate({&pair, 1}, {&s, 1});
         ASSERT_LE(std::abs(definition.near(pair) - s), definition.near_bound());
+      }
+  }
+}
+
+TEST(NearValues, AreNearForEveryType) {
+  constexpr std::size_t kRows = 23, kCols = 77;
+  Random random(7);
+  for (const ValueType type :
+       {ValueType::float32, ValueType::float16, ValueType::bfloat16, ValueType::float64}) {
+    std::vector<std::byte> bytes(kRows * kCols * bytes_of(type));
+    for (std::size_t k = 0; k < kRows * kCols; ++k) {
+      const double value = (static_cast<double>(random.below(2001)) - 1000) / 7;
+      const auto single = static_cast<float>(value);
+      // Bits of a small half, and the upper half of a float32: any finite value will do.
+      const auto half = static_cast<std::uint16_t>(random.below(0x7000) | random.below(2) << 15);
+      const auto upper = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(single) >> 16);
+      std::byte* to = bytes.data() + k * bytes_of(type);
+      if (type == ValueType::float32) std::memcpy(to, &single, sizeof single);
+      if (type == ValueType::float16) std::memcpy(to, &half, sizeof half);
+      if (type == ValueType::bfloat16) std::memcpy(to, &upper, sizeof upper);
+      if (type == ValueType::float64) std::memcpy(to, &value, sizeof value);
+    }
+    const MatrixView view{bytes.data(), kRows, kCols, kCols * bytes_of(type), type, name_of(type)};
+    const Rows rows(view, false, RunContext{});
+    Definition definition(rows, rows);
+    for (std::uint32_t i = 0; i < kRows; ++i)
+      for (std::uint32_t j = 0; j < kRows; ++j) {
+        const FinePair pair{i, j};
+        double s = 0;
+        definition.evaluate({&pair, 1}, {&s, 1});
+        ASSERT_LE(std::abs(definition.near(pair) - s), definition.near_bound()) << name_of(type);
       }
   }
 }
