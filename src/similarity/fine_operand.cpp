@@ -20,6 +20,7 @@ constexpr double kUnit32 = 0x1p-24;  // half an ulp of float32, relative
 constexpr double kUnit64 = 0x1p-53;
 constexpr float kLaneSquareLimit = 0x1p31f * (1 - 0x1p-12f);  // room for float32 sums of squares
 constexpr float kRound = 0x1.8p23f;  // adding and subtracting rounds to the nearest integer
+constexpr float kMost = 127 * 256 + 127;  // two signed bytes hold it as high and low digit
 constexpr std::size_t kMeanSample = 1024, kScaleSample = 512;
 
 std::size_t padded(std::size_t dim) { return (dim + kLanes - 1) / kLanes * kLanes; }
@@ -94,7 +95,7 @@ class RowQuantiser {
     for (std::size_t k = 0; k < centred_.size(); k += kLanes)
       for (std::size_t l = 0; l < kLanes; ++l) {
         const float value = centred_[k + l];
-        const float clipped = std::min(std::max(value * inverse, -32767.0f), 32767.0f);
+        const float clipped = std::min(std::max(value * inverse, -kMost), kMost);
         const float p = (clipped + kRound) - kRound;
         const float error = value - scale * p;
         out[k + l] = static_cast<std::int16_t>(p);
@@ -151,7 +152,7 @@ float choose_scale(const Rows& rows, RowQuantiser& quantiser) {
     lane_square = std::max(lane_square, extent.lane_square);
     value = std::max(value, extent.value);
   }
-  return std::max(1.25f * std::max(std::sqrt(lane_square) / 46340.0f, value / 32767.0f), 0x1p-60f);
+  return std::max(1.25f * std::max(std::sqrt(lane_square) / 46340.0f, value / kMost), 0x1p-60f);
 }
 
 FineOperand quantise_rows(const Rows& rows, PlaceRows&& places, const std::vector<float>& mean,

@@ -25,6 +25,7 @@ class Groups {
 
   /// Lists that have mates at all.
   std::size_t lists() const noexcept { return lists_.size(); }
+  Vertex group_of(std::size_t list, std::size_t row) const noexcept { return lists_[list].group_of[row]; }
   /// The rows that share the id of `row` in a list, ascending, itself included.
   std::span<const Vertex> members(std::size_t list, std::size_t row) const noexcept;
 

@@ -60,6 +60,40 @@ struct FineArguments {
   std::int64_t* products;  ///< out
 };
 
+/// How a kernel wants the int16 rows of a dense block (similarity/dense.h packs them).
+///
+/// rows: X row by row; a panel of Y as 64-byte lines that hold 2 consecutive values of each of its 16
+/// columns, lane by lane (the pairs 32 t + 2 l of lane l for all t, then lane l + 1).
+/// digits: values as 256 high + low, both signed bytes. X in groups of 16 rows, Y in panels of 16 columns,
+/// both in chunks of 64 values: the high bytes of a chunk, then its low ones, X row by row, Y in lines of 4
+/// consecutive values of each column.
+enum class DenseLayout : std::uint8_t { rows, digits };
+
+/// Rows of X against one panel of 16 columns, every product wanted.
+struct DenseArguments {
+  const std::uint8_t* x;
+  std::size_t row_bytes;  ///< distance of rows (a sixteenth of a group with digits)
+  std::size_t rows;       ///< a multiple of kDenseRows
+  const std::uint8_t* y;
+  std::size_t depth;  ///< values a row: a multiple of 32, or of 64 with digits
+  float* products;    ///< out, rows x 16: the exact integer product, rounded once
+};
+inline constexpr std::size_t kDenseRows = 48, kDenseColumns = 16;
+
+/// Adds 2^(multiply * product + col_add + row_add), in float32, to its row's and its column's sum. The
+/// exponents lie between -126 and 126.
+struct ExpSumArguments {
+  const float* products;  ///< rows x 16
+  std::size_t rows;
+  float multiply;
+  const float* row_add;
+  const float* col_add;           ///< 16
+  const std::uint16_t* excluded;  ///< a row: bit c set where column c does not count; may be null
+  float* row_sums;                ///< rows x 16: one partial sum a column of the panel
+  float* col_sums;                ///< 16
+  float *row_most, *col_most;     ///< the same for the largest; both null: not wanted
+};
+
 struct Kernel {
   const char* name;
   KernelShape shape;
@@ -70,6 +104,10 @@ struct Kernel {
   /// Exact integer dot products. Each of the 16 lanes ((k / 2) mod 16) of a row has a squared norm
   /// below 2^31, so that int32 lane sums cannot overflow.
   void (*fine)(const FineArguments&) noexcept;
+  DenseLayout dense_layout;
+  /// Exact integer dot products again, of whole blocks.
+  void (*dense)(const DenseArguments&) noexcept;
+  void (*exp_sums)(const ExpSumArguments&) noexcept;
   /// Nanoseconds a pair and byte of depth (scan), a pair and value (fine), roughly: they only steer
   /// the choice of a head.
   double scan_cost, fine_cost;

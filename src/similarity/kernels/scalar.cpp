@@ -96,13 +96,66 @@ void fine(const FineArguments& args) noexcept {
   }
 }
 
+void dense_rows(const DenseArguments& args) noexcept {
+  const std::size_t steps = args.depth / 32;
+  for (std::size_t r = 0; r < args.rows; ++r)
+    for (std::size_t c = 0; c < kDenseColumns; ++c) {
+      std::int64_t sum = 0;
+      for (std::size_t lane = 0; lane < 16; ++lane) {
+        const std::uint8_t* x = args.x + r * args.row_bytes + 4 * lane;
+        const std::uint8_t* y = args.y + lane * steps * 64 + 4 * c;
+        for (std::size_t t = 0; t < steps; ++t) {
+          std::int16_t a[2], b[2];
+          __builtin_memcpy(a, x + 64 * t, sizeof a);
+          __builtin_memcpy(b, y + 64 * t, sizeof b);
+          sum += std::int64_t{a[0]} * b[0] + std::int64_t{a[1]} * b[1];
+        }
+      }
+      args.products[r * kDenseColumns + c] = static_cast<float>(sum);
+    }
+}
+
+void dense_digits(const DenseArguments& args) noexcept {
+  for (std::size_t r = 0; r < args.rows; ++r)
+    for (std::size_t c = 0; c < kDenseColumns; ++c) {
+      std::int32_t sums[2][2] = {};
+      for (std::size_t k = 0; k < args.depth; ++k)
+        for (int a = 0; a < 2; ++a)
+          for (int b = 0; b < 2; ++b) {
+            const std::size_t chunk = k / 64 * 2048, at = k % 64;
+            const std::uint8_t x = args.x[r / 16 * 16 * args.row_bytes + chunk + static_cast<std::size_t>(a) * 1024 +
+                                          r % 16 * 64 + at];
+            const std::uint8_t y =
+                args.y[chunk + static_cast<std::size_t>(b) * 1024 + at / 4 * 64 + 4 * c + at % 4];
+            sums[a][b] += static_cast<std::int8_t>(x) * static_cast<std::int8_t>(y);
+          }
+      const std::int64_t total = std::int64_t{sums[0][0]} * 65536 +
+                                 (std::int64_t{sums[0][1]} + sums[1][0]) * 256 + sums[1][1];
+      args.products[r * kDenseColumns + c] = static_cast<float>(total);
+    }
+}
+
+#define GCBS_VECTOR_BYTES 16
+#include "similarity/kernels/exp_sums.inc"
+
 constexpr KernelShape kScalarShape{4, 4, 16, 127, 0, KernelShape::Start::none};
 
 /// A kernel of the given shape. Its costs are those of the instructions it stands in for, so that
 /// the same choices are made and tested.
 template <const KernelShape& shape>
-constexpr Kernel portable(const char* name, double scan_cost, double fine_cost) {
-  return {name, shape, nullptr, nullptr, scan<shape>, fine, scan_cost, fine_cost};
+constexpr Kernel portable(const char* name, double scan_cost, double fine_cost,
+                          DenseLayout layout = DenseLayout::rows) {
+  return {name,
+          shape,
+          nullptr,
+          nullptr,
+          scan<shape>,
+          fine,
+          layout,
+          layout == DenseLayout::rows ? dense_rows : dense_digits,
+          exp_sums,
+          scan_cost,
+          fine_cost};
 }
 
 }  // namespace
@@ -110,6 +163,6 @@ constexpr Kernel portable(const char* name, double scan_cost, double fine_cost) 
 const Kernel kScalarKernel = portable<kScalarShape>("scalar", 0.8, 0.3);
 const Kernel kAvx2StandIn = portable<kAvx2Shape>("avx2 stand-in", 0.0069, 0.026);
 const Kernel kAvx512VnniStandIn = portable<kAvx512VnniShape>("avx512_vnni stand-in", 0.0034, 0.016);
-const Kernel kAmxInt8StandIn = portable<kAmxInt8Shape>("amx_int8 stand-in", 0.00055, 0.016);
+const Kernel kAmxInt8StandIn = portable<kAmxInt8Shape>("amx_int8 stand-in", 0.00055, 0.016, DenseLayout::digits);
 
 }  // namespace gcbs

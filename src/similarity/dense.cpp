@@ -1,0 +1,111 @@
+// Packing for the dense kernels (kernels/kernel.h, DenseLayout).
+#include "similarity/dense.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gcbs {
+namespace {
+
+constexpr std::size_t kGroupRows = 16, kChunk = 64;        // of digits
+constexpr std::size_t kMostDigits = std::size_t{1} << 16;  // values a row whose mixed sums fit int32
+constexpr std::size_t kRowPadding = 64;                    // keeps rows off each other's cache sets
+
+std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
+
+std::size_t depth_of(const Kernel& kernel, std::size_t stride) {
+  return kernel.dense_layout == DenseLayout::digits ? round_up(stride, kChunk) : stride;
+}
+
+std::uint8_t low_digit(std::int16_t value) { return static_cast<std::uint8_t>(value); }
+std::uint8_t high_digit(std::int16_t value) {
+  return static_cast<std::uint8_t>((value - static_cast<std::int8_t>(value)) >> 8);
+}
+
+/// Four lines of 16 bytes each: column c of line l becomes row l of column c.
+void transpose4(const std::uint32_t* const from[4], std::uint32_t* to, std::size_t to_stride) {
+  for (std::size_t c = 0; c < 4; ++c)
+    for (std::size_t l = 0; l < 4; ++l) to[c * to_stride + l] = from[l][c];
+}
+
+/// A panel in lanes: line (lane l, step t) holds the pair 32 t + 2 l of each column.
+void pack_lanes(const std::int16_t* const columns[kDenseColumns], std::size_t depth, std::uint8_t* out) {
+  const std::size_t steps = depth / 32;
+  auto* lines = reinterpret_cast<std::uint32_t*>(out);
+  for (std::size_t t = 0; t < steps; ++t)
+    for (std::size_t c = 0; c < kDenseColumns; c += 4)
+      for (std::size_t lane = 0; lane < 16; lane += 4) {
+        const std::uint32_t* from[4];
+        for (std::size_t l = 0; l < 4; ++l)
+          from[l] = reinterpret_cast<const std::uint32_t*>(columns[c + l] + 32 * t) + lane;
+        transpose4(from, lines + (lane * steps + t) * 16 + c, steps * 16);
+      }
+}
+
+}  // namespace
+
+const Kernel& dense_kernel(const Kernel& kernel, std::size_t depth) noexcept {
+  return kernel.dense_layout == DenseLayout::digits && depth > kMostDigits ? kScalarKernel : kernel;
+}
+
+DenseRows::DenseRows(const Kernel& kernel, std::size_t capacity, std::size_t stride, const RunContext& run)
+    : kernel_(&dense_kernel(kernel, stride)),
+      depth_(depth_of(*kernel_, stride)),
+      row_bytes_(2 * depth_ + (kernel_->dense_layout == DenseLayout::rows ? kRowPadding : 0)),
+      bytes_(round_up(capacity, kDenseRows) * row_bytes_, run.meter) {}
+
+void DenseRows::gather(const FineOperand& side, std::span<const Vertex> members) {
+  count_ = members.size();
+  const std::size_t padded = round_up(count_, kDenseRows);
+  if (kernel_->dense_layout == DenseLayout::rows) {
+    for (std::size_t r = 0; r < count_; ++r)
+      std::memcpy(bytes_.data() + r * row_bytes_, side.row(members[r]), 2 * side.stride);
+    std::memset(bytes_.data() + count_ * row_bytes_, 0, (padded - count_) * row_bytes_);
+    return;
+  }
+  std::memset(bytes_.data(), 0, padded * row_bytes_);
+  for (std::size_t r = 0; r < count_; ++r) {
+    const std::int16_t* values = side.row(members[r]);
+    std::uint8_t* group = bytes_.data() + r / kGroupRows * kGroupRows * row_bytes_ + r % kGroupRows * kChunk;
+    for (std::size_t k = 0; k < side.stride; ++k) {
+      std::uint8_t* to = group + k / kChunk * 2 * kGroupRows * kChunk + k % kChunk;
+      to[0] = high_digit(values[k]);
+      to[kGroupRows * kChunk] = low_digit(values[k]);
+    }
+  }
+}
+
+void DenseRows::multiply(std::size_t first, const DensePanels& panels, std::size_t panel,
+                         float* products) const {
+  kernel_->dense({bytes_.data() + first * row_bytes_, row_bytes_, kDenseRows, panels.panel(panel), depth_, products});
+}
+
+DensePanels::DensePanels(const Kernel& kernel, std::size_t capacity, std::size_t stride,
+                         const RunContext& run)
+    : kernel_(&dense_kernel(kernel, stride)),
+      depth_(depth_of(*kernel_, stride)),
+      panel_bytes_(2 * depth_ * kDenseColumns),
+      bytes_(round_up(capacity, kDenseColumns) / kDenseColumns * panel_bytes_, run.meter) {}
+
+void DensePanels::gather(const FineOperand& side, std::span<const Vertex> members) {
+  panels_ = round_up(members.size(), kDenseColumns) / kDenseColumns;
+  for (std::size_t p = 0; p < panels_; ++p) {
+    const std::int16_t* columns[kDenseColumns];
+    for (std::size_t c = 0; c < kDenseColumns; ++c)  // columns beyond the end repeat the last one
+      columns[c] = side.row(members[std::min(p * kDenseColumns + c, members.size() - 1)]);
+    std::uint8_t* out = bytes_.data() + p * panel_bytes_;
+    if (kernel_->dense_layout == DenseLayout::rows) {
+      pack_lanes(columns, depth_, out);
+      continue;
+    }
+    std::memset(out, 0, panel_bytes_);
+    for (std::size_t c = 0; c < kDenseColumns; ++c)
+      for (std::size_t k = 0; k < side.stride; ++k) {
+        std::uint8_t* to = out + k / kChunk * 2 * kDenseColumns * kChunk + k % kChunk / 4 * 64 + 4 * c + k % 4;
+        to[0] = high_digit(columns[c][k]);
+        to[kDenseColumns * kChunk] = low_digit(columns[c][k]);
+      }
+  }
+}
+
+}  // namespace gcbs
