@@ -49,7 +49,7 @@ int add_all(BestColumns& best, std::size_t r, const std::vector<double>& values,
 TEST(BestColumns, AreThoseOfASort) {
   Random random(1);
   int rankings = 0;
-  for (const std::size_t wanted : {1u, 2u, 7u, 40u})
+  for (const std::size_t wanted : {1u, 2u, 7u, 40u, 600u})
     for (const std::uint64_t distinct : {3u, 50u, 1000000u})
       for (const double width : {0.0, 0.001, 0.3})
         for (const double floor : {-kInfinity, 0.2})
