@@ -29,9 +29,13 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMostSlices = 8;
-constexpr std::size_t kBlockBytes = 16 << 20;  // contenders of a worker, if that is a group of rows
+constexpr std::size_t kBlockBytes = 16 << 20;  // contenders of a worker; more where a group of rows needs it
 constexpr std::size_t kMostGroupRows = 16;
 constexpr std::size_t kEvaluateAtOnce = 1024;  // between two looks at the observer
+
+struct Cut {
+  std::size_t slice_rows, block_rows;
+};
 
 struct Shared {
   const Rows& x;
@@ -42,13 +46,13 @@ struct Shared {
   const Exclusions& exclusions;
   const ScoreWindow& window;
   const std::vector<std::uint32_t>& first_equal;  // of columns
-  std::size_t wanted, skip, top;
+  const LimitMaker& make_limit;
   const RunContext& run;
-
-  LimitMaker make_limit;
-  std::vector<Limits> limits;  // one; a row's belongs to the worker that has its block
   FineBound bound;
-  std::size_t slice_rows, block_rows;
+  std::size_t wanted, skip, top;
+  Cut cut;
+
+  Limits limits;  // a row's are changed by the worker that has its block
   TopRows result;
 
   double ceiling(std::size_t row) const noexcept {
@@ -61,20 +65,20 @@ class BlockMiner {
  public:
   explicit BlockMiner(Shared& shared)
       : s_(shared),
-        scan_(shared.coarse, shared.kernel, shared.limits, shared.fine.y.count, shared.slice_rows),
+        scan_(shared.coarse, shared.kernel, {&shared.limits, 1}, shared.fine.y.count, shared.cut.slice_rows),
         definition_(shared.x, shared.y),
-        best_(std::min(shared.block_rows, shared.fine.x.count), shared.wanted, shared.window.floor,
+        best_(std::min(shared.cut.block_rows, shared.fine.x.count), shared.wanted, shared.window.floor,
               shared.run.meter),
-        pairs_(shared.slice_rows * kTileColumns),
-        products_(shared.slice_rows * kTileColumns) {}
+        pairs_(shared.cut.slice_rows * kTileColumns),
+        products_(shared.cut.slice_rows * kTileColumns) {}
 
   void run(std::size_t block) {
-    first_ = block * s_.block_rows;
-    rows_ = std::min(s_.block_rows, s_.fine.x.count - first_);
+    first_ = block * s_.cut.block_rows;
+    rows_ = std::min(s_.cut.block_rows, s_.fine.x.count - first_);
     best_.clear();
     const std::size_t tiles = count_tiles(s_.fine.y.count);
     for (std::size_t tile = 0; tile < tiles; ++tile)
-      for (std::size_t slice = 0; slice < rows_; slice += s_.slice_rows) {
+      for (std::size_t slice = 0; slice < rows_; slice += s_.cut.slice_rows) {
         scan_slice(slice, tile);
         s_.run.check_stop();
       }
@@ -83,7 +87,7 @@ class BlockMiner {
 
  private:
   void scan_slice(std::size_t slice, std::size_t tile) {
-    const std::size_t rows = std::min(s_.slice_rows, rows_ - slice);
+    const std::size_t rows = std::min(s_.cut.slice_rows, rows_ - slice);
     const std::size_t count = list_candidates(slice, rows, tile, scan_.run(first_ + slice, rows, tile));
     if (count == 0) return;
     const FineOperand &x = s_.fine.x, &y = s_.fine.y;
@@ -100,8 +104,8 @@ class BlockMiner {
   /// The pairs that may be negatives and are worth an int16 product, by row, then column.
   std::size_t list_candidates(std::size_t slice, std::size_t rows, std::size_t tile, TileProducts found) {
     const std::size_t first_row = first_ + slice, first_column = tile * kTileColumns;
-    const std::int32_t* row_high = s_.limits[0].row_high.data() + first_row;
-    const std::int32_t* col_high = s_.limits[0].col_high.data() + first_column;
+    const std::int32_t* row_high = s_.limits.row_high.data() + first_row;
+    const std::int32_t* col_high = s_.limits.col_high.data() + first_column;
     FinePair* next = pairs_.data();
     for (std::size_t r = 0; r < rows; ++r)
       for (std::uint64_t mask = found.candidates(r); mask != 0; mask &= mask - 1) {
@@ -117,7 +121,7 @@ class BlockMiner {
     if (contender.high <= best_.limit(r) || contender.low > s_.ceiling(first_ + r)) return;
     if (!best_.add(r, contender)) return;
     if (!best_.thin(r, s_.ceiling(first_ + r))) rank(r);
-    s_.limits[0].row_low[first_ + r] = s_.make_limit.row_low(first_ + r, best_.limit(r));
+    s_.limits.row_low[first_ + r] = s_.make_limit.row_low(first_ + r, best_.limit(r));
   }
 
   void rank(std::size_t r) {
@@ -181,24 +185,27 @@ class BlockMiner {
   std::vector<double> answers_;
 };
 
-/// As many as the scan likes, fewer where their contenders would take too much.
-std::size_t choose_rows(const FinePrepared& fine, const CoarsePrepared& coarse, std::size_t wanted) {
+/// Slices and blocks as the scan likes them, smaller where their contenders would take too much.
+Cut choose_cut(const FinePrepared& fine, const CoarsePrepared& coarse, std::size_t wanted,
+               const RunContext& run) {
   const std::size_t unit = coarse.parts[0].x.unit_rows;
-  const std::size_t fitting = kBlockBytes / BestColumns::bytes_a_row(wanted) / unit * unit;
-  return std::clamp(fitting, unit, choose_slice_rows(fine, coarse));
+  const std::size_t fitting = kBlockBytes / BestColumns::bytes_a_row(wanted);
+  const std::size_t slice_rows = std::clamp(fitting / unit * unit, unit, choose_slice_rows(fine, coarse));
+  const std::size_t slices = std::clamp<std::size_t>(fitting / slice_rows, 1, kMostSlices);
+  return {slice_rows, choose_block_rows(fine.x.count, slice_rows, slices, run)};
 }
 
-std::vector<Limits> first_limits(const Shared& s) {
-  std::vector<Limits> limits;
-  limits.push_back(
-      separate_limits(s.fine, s.coarse.parts[0], s.coarse.defect, {s.window.floor, kInfinity}, s.run));
-  for (std::size_t i = 0; i < s.window.ceiling.size(); ++i)
-    limits[0].row_high[i] = s.make_limit.row_high(i, s.window.ceiling[i]);
+/// Before any column is known: the window alone.
+Limits first_limits(const FinePrepared& fine, const CoarsePrepared& coarse, const ScoreWindow& window,
+                    const LimitMaker& make_limit, const RunContext& run) {
+  Limits limits = separate_limits(fine, coarse.parts[0], coarse.defect, {window.floor, kInfinity}, run);
+  for (std::size_t i = 0; i < window.ceiling.size(); ++i)
+    limits.row_high[i] = make_limit.row_high(i, window.ceiling[i]);
   return limits;
 }
 
 void mine_blocks(Shared& shared) {
-  const std::size_t blocks = (shared.fine.x.count + shared.block_rows - 1) / shared.block_rows;
+  const std::size_t blocks = (shared.fine.x.count + shared.cut.block_rows - 1) / shared.cut.block_rows;
   std::vector<std::unique_ptr<BlockMiner>> workers(std::max(shared.run.threads, 1u));
   parallel_for(
       shared.run, blocks, 1,
@@ -230,30 +237,25 @@ TopRows find_top_rows(const Rows& x, const Rows& y, const Exclusions& exclusions
   const std::vector<std::uint32_t> first_equal = first_equal_rows(y.matrix(), run);
   const FinePrepared fine = prepare_fine(x, y, {}, {}, run);
   const CoarsePrepared coarse = prepare_coarse(fine, nullptr, kernel, run);
-  const std::size_t wanted = count_wanted(options, y.count());
-  Shared shared{x,
-                y,
-                fine,
-                coarse,
-                kernel,
-                exclusions,
-                window,
-                first_equal,
-                wanted,
-                options.skip_top,
-                options.top,
-                run,
-                LimitMaker(fine, coarse.parts[0], coarse.defect),
-                {},
-                separate_fine(fine, run),
-                choose_rows(fine, coarse, wanted),
-                0,
-                {Array<std::int64_t>(x.count() * options.top, run.meter),
-                 Array<float>(x.count() * options.top, run.meter)}};
-  shared.limits = first_limits(shared);
-  const std::size_t most_slices = std::clamp<std::size_t>(
-      kBlockBytes / (shared.slice_rows * BestColumns::bytes_a_row(wanted)), 1, kMostSlices);
-  shared.block_rows = choose_block_rows(x.count(), shared.slice_rows, most_slices, run);
+  const LimitMaker make_limit(fine, coarse.parts[0], coarse.defect);
+  const std::size_t wanted = count_wanted(options, y.count()), places = x.count() * options.top;
+  Shared shared{.x = x,
+                .y = y,
+                .fine = fine,
+                .coarse = coarse,
+                .kernel = kernel,
+                .exclusions = exclusions,
+                .window = window,
+                .first_equal = first_equal,
+                .make_limit = make_limit,
+                .run = run,
+                .bound = separate_fine(fine, run),
+                .wanted = wanted,
+                .skip = options.skip_top,
+                .top = options.top,
+                .cut = choose_cut(fine, coarse, wanted, run),
+                .limits = first_limits(fine, coarse, window, make_limit, run),
+                .result = {Array<std::int64_t>(places, run.meter), Array<float>(places, run.meter)}};
 
   begin_stage("join");
   mine_blocks(shared);

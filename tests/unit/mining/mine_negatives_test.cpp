@@ -107,6 +107,18 @@ TEST(MineNegatives, RefusesMoreMemoryThanAllowed) {
             "resource");
 }
 
+TEST(MineNegatives, ExpectsNoLessMemoryThanItTakes) {
+  const Matrix x = make_matrix("normal", 1500, 40, 3), corpus = make_matrix("normal", 2000, 40, 4);
+  for (const std::size_t top : {std::size_t{1}, std::size_t{900}}) {
+    MiningOptions options;
+    options.top = top;
+    options.threads = 3;
+    const std::uint64_t peak = mine_negatives(x.view(), corpus.view(), options).peak_bytes;
+    const auto limited = [&](MiningOptions& o) { o = options, o.memory_limit = peak - 1; };
+    EXPECT_EQ(kind_of_refusal(limited, x, corpus), "resource") << top;
+  }
+}
+
 TEST(MineNegatives, StopsWhenToldTo) {
   struct Impatient : Observer {
     bool stop_requested() noexcept override { return true; }
