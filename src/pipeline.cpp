@@ -4,27 +4,21 @@
 #include "gcbs/pipeline.h"
 
 #include <algorithm>
-#include <cfenv>
-#include <cmath>
 #include <limits>
 #include <string>
 
 #include "base/memory.h"
 #include "base/run.h"
-#include "base/stage_clock.h"
+#include "base/run_frame.h"
 #include "gcbs/error.h"
 #include "graph/graph.h"
 #include "matrix/rows.h"
 #include "ordering/order_graph.h"
 #include "similarity/find_edges.h"
+#include "similarity/tile_scan.h"
 
 namespace gcbs {
 namespace {
-
-std::string gigabytes(double bytes) {
-  const auto tenths = static_cast<long long>(std::ceil(bytes / 1e8));
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GB";
-}
 
 void check_shapes(const MatrixView& x, const MatrixView& y, std::size_t batch_size) {
   if (batch_size < 2)
@@ -67,57 +61,10 @@ double resolve_quantile(const SimilarityOptions& options, std::size_t batch_size
 /// What contract C6 allows: int8 and int16 operands, 8 bytes an edge, a little for every row.
 double expected_bytes(std::size_t rows, std::size_t cols, double quantile) {
   const auto n = static_cast<double>(rows);
-  const double padded = std::ceil(static_cast<double>(cols) / 64) * 64;
-  const double operands = 2 * n * padded * (1.07 + 2);
+  const double operands = 2 * operand_bytes(rows, cols);
   const double edges = (1 - quantile) * n * n;
   return std::max(operands + 4.5 * edges, 8.0 * edges) + 200 * n + 32e6;
 }
-
-void check_memory(double needed, std::uint64_t limit) {
-  const double allowed =
-      limit != 0 ? static_cast<double>(limit) : 0.8 * static_cast<double>(available_memory_bytes());
-  if (needed <= allowed) return;
-  throw Error(ErrorKind::resource, "this run needs about " + gigabytes(needed) + " of memory",
-              gigabytes(allowed) + (limit != 0 ? " are allowed by the memory limit"
-                                               : " may be used (80 % of what is available)"),
-              "raise the memory limit, keep fewer neighbours, or order fewer rows at a time");
-}
-
-/// Stage marks go to the clock and the observer.
-class Progress {
- public:
-  explicit Progress(Observer* observer) : observer_(observer) {}
-  void begin(std::string_view name) {
-    clock_.begin(name);
-    if (observer_ != nullptr) observer_->begin_stage(name);
-  }
-  std::vector<Stage> finish() {
-    clock_.end();
-    std::vector<Stage> stages;
-    for (const StageClock::Entry& entry : clock_.entries()) stages.push_back({entry.name, entry.seconds});
-    return stages;
-  }
-
- private:
-  Observer* observer_;
-  StageClock clock_;
-};
-
-/// Round to nearest, denormals kept: callers may have set the processor otherwise, and new threads
-/// inherit it. Put back afterwards.
-class StandardArithmetic {
- public:
-  StandardArithmetic() {
-    std::fegetenv(&callers_);
-    std::fesetenv(FE_DFL_ENV);
-  }
-  ~StandardArithmetic() { std::fesetenv(&callers_); }
-  StandardArithmetic(const StandardArithmetic&) = delete;
-  StandardArithmetic& operator=(const StandardArithmetic&) = delete;
-
- private:
-  std::fenv_t callers_{};
-};
 
 }  // namespace
 
@@ -138,7 +85,8 @@ OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const Pipeline
   {
     Graph graph;
     if (needs_graph(ordering.method)) {
-      check_memory(expected_bytes(x.rows, x.cols, result.quantile), options.memory_limit);
+      check_memory(expected_bytes(x.rows, x.cols, result.quantile), options.memory_limit,
+                   "raise the memory limit, keep fewer neighbours, or order fewer rows at a time");
       progress.begin("normalise");
       const Rows rows_x(x, options.similarity.normalised, run), rows_y(y, options.similarity.normalised, run);
       SimilarityOptions similarity = options.similarity;

@@ -7,6 +7,7 @@
 #include "gcbs/graph.h"
 #include "gcbs/io.h"
 #include "gcbs/matrix.h"
+#include "gcbs/mining.h"
 #include "gcbs/observer.h"
 #include "gcbs/ordering.h"
 #include "gcbs/pipeline.h"

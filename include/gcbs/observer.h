@@ -1,9 +1,16 @@
 // How a long call talks to its caller: which stage runs, how far it is, and whether to stop.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace gcbs {
+
+/// A stage that ran: results list theirs in order.
+struct Stage {
+  std::string name;
+  double seconds = 0;
+};
 
 /// Override what you need. `begin_stage` and `advance` come from one thread at a time;
 /// `stop_requested` is polled by every worker, at least every 50 ms, and must be thread-safe.

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "gcbs/cpu.h"
@@ -25,11 +24,6 @@ struct PipelineOptions {
   /// Bytes the run may allocate; 0: 80 % of what is available. Refused up front when over.
   std::uint64_t memory_limit = 0;
   bool keep_edges = false;  ///< hand the edges back in the result
-};
-
-struct Stage {
-  std::string name;
-  double seconds = 0;
 };
 
 struct OrderResult {

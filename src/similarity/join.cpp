@@ -1,33 +1,30 @@
-// The one loop nest, for every instruction set.
+// The join: what a scan of all pairs leaves above a band.
 //
 // Requires: operands packed for the kernel. Ensures: every pair with s > band.high is in a block or
 // among the undecided, no pair with s <= band.low is in a block; the same sets for every thread count.
 // Cost: 2 N^2 depth int8 operations, one int16 product for each pair that int8 cannot decide.
 //
 // A worker takes a block of X rows and walks Y in tiles of 64 columns; for each tile it goes through
-// the block in slices that fit L2 together with the tile. A kernel call yields the products of a slice
-// with one panel and masks of candidates. Where the head comes in two parts, the second is multiplied
-// only for groups of rows in which the first left a candidate: in cluster order most have none. Each
-// candidate is surely above the band by its int8 bound, or is looked at again by an int16 product; what
-// even that leaves open is undecided. Kept pairs are bits in a strip of kStripTiles tiles; a full strip
-// is turned into column lists, so that columns come out ascending without a sort.
+// the block in slices that fit L2 together with the tile, and TileScan yields products and candidates.
+// Each candidate is surely above the band by its int8 bound, or is looked at again by an int16 product;
+// what even that leaves open is undecided. Kept pairs are bits in a strip of kStripTiles tiles; a full
+// strip is turned into column lists, so that columns come out ascending without a sort.
 #include "similarity/join.h"
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cstring>
 #include <memory>
 #include <numeric>
 
-#include "cpu/cache.h"
 #include "similarity/recheck.h"
+#include "similarity/tile_scan.h"
 
 namespace gcbs {
 namespace {
 
-constexpr std::size_t kTileColumns = 64, kStripTiles = 16;
-constexpr std::size_t kSlicesABlock = 8;
+constexpr std::size_t kStripTiles = 16;
+constexpr std::size_t kSlicesABlock = 8;                 // many, so that a tile is fetched seldom
 constexpr std::size_t kSettleAt = std::size_t{1} << 15;  // undecided pairs settled at once (point band)
 
 bool by_row(const Undecided& a, const Undecided& b) { return a.row != b.row ? a.row < b.row : a.col < b.col; }
@@ -54,11 +51,7 @@ class BlockScan {
  public:
   explicit BlockScan(Shared& shared)
       : s_(shared),
-        unit_rows_(shared.in.coarse.parts[0].x.unit_rows),
-        columns_(shared.in.coarse.parts[0].y.unit_rows),
-        column_bits_(static_cast<unsigned>(std::countr_zero(columns_))),
-        products_(shared.slice_rows * kTileColumns),
-        masks_(shared.slice_rows * kTileColumns / columns_),
+        scan_(shared.in.coarse, shared.in.kernel, shared.limits, shared.in.fine.y.count, shared.slice_rows),
         recheck_(shared.in, shared.fine_limits, shared.slice_rows * kTileColumns),
         strip_(shared.block_rows * kStripTiles, std::uint64_t{0}),
         found_(shared.run.meter),
@@ -73,7 +66,7 @@ class BlockScan {
     undecided_.clear();
     found_.clear();
     strip_counts_.clear();
-    const std::size_t tiles = (s_.in.fine.y.count + kTileColumns - 1) / kTileColumns;
+    const std::size_t tiles = count_tiles(s_.in.fine.y.count);
     for (std::size_t tile = 0; tile < tiles; ++tile) {
       for (std::size_t slice = 0; slice < rows_; slice += s_.slice_rows) scan_slice(slice, tile);
       s_.run.check_stop();
@@ -88,18 +81,8 @@ class BlockScan {
  private:
   /// Rows from `slice` on, as many as fit L2, against one tile.
   void scan_slice(std::size_t slice, std::size_t tile) {
-    const CoarsePart& part = s_.in.coarse.parts[0];
     const std::size_t rows = std::min(s_.slice_rows, rows_ - slice);
-    const std::size_t first_panel = tile * kTileColumns / columns_;
-    const std::size_t last_panel = std::min(first_panel + kTileColumns / columns_, part.y.units);
-    const std::size_t groups = (rows + unit_rows_ - 1) / unit_rows_;
-    for (std::size_t panel = first_panel; panel < last_panel; ++panel) {
-      ScanArguments args = arguments(0, slice, 0, groups, panel, panel - first_panel);
-      args.y_next = part.y.unit(std::min(panel + 1, part.y.units - 1));
-      s_.in.kernel.scan(args);
-      if (s_.in.coarse.parts.size() > 1) continue_scan(slice, groups, panel, panel - first_panel);
-    }
-    const std::size_t unsure = sort_out(slice, rows, tile, last_panel - first_panel);
+    const std::size_t unsure = sort_out(slice, rows, tile, scan_.run(first_ + slice, rows, tile));
     if (unsure == 0) return;
     std::uint64_t* words = strip_.data() + slice * kStripTiles + tile % kStripTiles;
     recheck_.run(unsure, undecided_, [&](const FinePair& pair) {
@@ -107,69 +90,19 @@ class BlockScan {
     });
   }
 
-  /// A kernel call for `groups` groups of the slice, from its group `first_group` on.
-  ScanArguments arguments(std::size_t part_index, std::size_t slice, std::size_t first_group,
-                          std::size_t groups, std::size_t panel, std::size_t panel_of_tile) {
-    const CoarsePart& part = s_.in.coarse.parts[part_index];
-    const Limits& limits = s_.limits[part_index];
-    const std::size_t row = slice + first_group * unit_rows_;
-    const std::size_t place = panel_of_tile * s_.slice_rows + first_group * unit_rows_;
-    return {part.x.unit((first_ + row) / unit_rows_),
-            groups,
-            part.x.unit_bytes,
-            part.y.unit(panel),
-            nullptr,
-            part.layout.steps,
-            part.layout.widen,
-            limits.row_low.data() + first_ + row,
-            limits.col_low.data() + panel * columns_,
-            products_.data() + place * columns_,
-            part_index > 0,
-            masks_.data() + place};
-  }
-
-  /// The second part, for the groups that have a candidate.
-  void continue_scan(std::size_t slice, std::size_t groups, std::size_t panel, std::size_t panel_of_tile) {
-    const std::uint32_t* masks = masks_.data() + panel_of_tile * s_.slice_rows;
-    const auto has_candidate = [&](std::size_t group) {
-      std::uint32_t any = 0;
-      for (std::size_t r = 0; r < unit_rows_; ++r) any |= masks[group * unit_rows_ + r];
-      return any != 0;
-    };
-    for (std::size_t begin = 0; begin < groups;) {
-      if (!has_candidate(begin)) {
-        ++begin;
-        continue;
-      }
-      std::size_t end = begin + 1;
-      while (end < groups && has_candidate(end)) ++end;
-      s_.in.kernel.scan(arguments(1, slice, begin, end - begin, panel, panel_of_tile));
-      begin = end + 1;
-    }
-  }
-
   /// Keeps the candidates that their int8 bound puts above the band and lists the others.
-  std::size_t sort_out(std::size_t slice, std::size_t rows, std::size_t tile, std::size_t panels) {
+  std::size_t sort_out(std::size_t slice, std::size_t rows, std::size_t tile, TileProducts found) {
     const std::size_t first_column = tile * kTileColumns;
-    const std::size_t columns = std::min(kTileColumns, s_.in.fine.y.count - first_column);
-    const std::uint64_t valid =
-        columns == kTileColumns ? ~std::uint64_t{0} : (std::uint64_t{1} << columns) - 1;
     const std::int32_t* row_high = s_.limits.back().row_high.data() + first_ + slice;
     const std::int32_t* col_high = s_.limits.back().col_high.data() + first_column;
-    const std::int32_t* products = products_.data();
     FinePair* next = recheck_.pairs();
     for (std::size_t r = 0; r < rows; ++r) {
-      std::uint64_t mask = 0;
-      for (std::size_t panel = 0; panel < panels; ++panel)
-        mask |= std::uint64_t{masks_[panel * s_.slice_rows + r]} << (panel * columns_);
-      mask &= valid;
+      std::uint64_t mask = found.candidates(r);
       if (mask == 0) continue;
       std::uint64_t kept = 0;
       for (; mask != 0; mask &= mask - 1) {
         const auto c = static_cast<std::size_t>(std::countr_zero(mask));
-        const std::size_t place = ((c >> column_bits_) * s_.slice_rows + r) << column_bits_;
-        const std::int64_t product = products[place + (c & (columns_ - 1))];
-        const bool sure = product > std::int64_t{row_high[r]} + col_high[c];
+        const bool sure = found.product(r, c) > std::int64_t{row_high[r]} + col_high[c];
         kept |= std::uint64_t{sure} << c;
         *next = {static_cast<Vertex>(first_ + slice + r), static_cast<Vertex>(first_column + c)};
         next += !sure;
@@ -275,11 +208,8 @@ class BlockScan {
   }
 
   Shared& s_;
-  std::size_t unit_rows_, columns_;
-  unsigned column_bits_;
+  TileScan scan_;
   std::size_t block_ = 0, first_ = 0, rows_ = 0;
-  Array<std::int32_t> products_;
-  Array<std::uint32_t> masks_;
   Recheck recheck_;
   Array<std::uint64_t> strip_;
   MeteredVector<Vertex> found_;
@@ -287,22 +217,6 @@ class BlockScan {
   MeteredVector<Undecided> undecided_;
   std::size_t settled_ = 0;  // undecided pairs that are settled (point band) or counted
 };
-
-/// Rows of a slice: int8 and int16 rows and the products take most of L2.
-std::size_t choose_slice_rows(const JoinInput& in) {
-  const std::size_t unit = in.coarse.parts[0].x.unit_rows;
-  std::size_t row_bytes = in.fine.x.stride * sizeof(std::int16_t) + kTileColumns * sizeof(std::int32_t);
-  for (const CoarsePart& part : in.coarse.parts) row_bytes += part.x.unit_bytes / unit;
-  const std::size_t rows = std::clamp<std::size_t>(level2_cache_bytes() / 10 * 6 / row_bytes, 48, 2048);
-  return (rows + unit - 1) / unit * unit;
-}
-
-/// Rows of a block: many slices, so that a tile is fetched seldom, yet several blocks for each thread.
-std::size_t choose_block_rows(const JoinInput& in, std::size_t slice_rows, const RunContext& run) {
-  const std::size_t by_balance = in.fine.x.count / (4 * std::max(run.threads, 1u)) + 1;
-  const std::size_t slices = (std::min(kSlicesABlock * slice_rows, by_balance) + slice_rows - 1) / slice_rows;
-  return slices * slice_rows;
-}
 
 void scan_all(Shared& shared) {
   const std::size_t blocks = (shared.in.fine.x.count + shared.block_rows - 1) / shared.block_rows;
@@ -322,12 +236,19 @@ void scan_all(Shared& shared) {
 
 Shared make_shared_state(const JoinInput& input, Band band, std::uint64_t limit, bool count_only,
                          const RunContext& run) {
-  const std::size_t slice_rows = choose_slice_rows(input);
+  const std::size_t slice_rows = choose_slice_rows(input.fine, input.coarse);
   std::vector<Limits> limits;
   for (const CoarsePart& part : input.coarse.parts)
     limits.push_back(separate_limits(input.fine, part, input.coarse.defect, band, run));
-  return {input, std::move(limits), FineLimits(input.fine, band, run),        band, limit, count_only,
-          run,   slice_rows,        choose_block_rows(input, slice_rows, run)};
+  return {input,
+          std::move(limits),
+          FineLimits(input.fine, band, run),
+          band,
+          limit,
+          count_only,
+          run,
+          slice_rows,
+          choose_block_rows(input.fine.x.count, slice_rows, kSlicesABlock, run)};
 }
 
 /// Pairs of rows in the blocks.

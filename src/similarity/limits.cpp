@@ -23,14 +23,6 @@ double rms(const Array<float>& values) {
   return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(values.size(), 1))) + 0x1p-100;
 }
 
-/// Shares of a b: row(a) + col(b) >= a b.
-struct Split {
-  double ratio;
-  Split(const Array<float>& a, const Array<float>& b) : ratio(rms(b) / rms(a)) {}
-  double row(double a) const { return 0.5 * ratio * a * a * (1 + 0x1p-40); }
-  double col(double b) const { return 0.5 / ratio * b * b * (1 + 0x1p-40); }
-};
-
 double at(const Array<float>& values, std::size_t i) { return static_cast<double>(values[i]); }
 
 bool fits(double limit) { return std::abs(limit) < kFits - 4; }
@@ -39,6 +31,59 @@ std::int32_t below(double limit) { return static_cast<std::int32_t>(std::floor(l
 std::int32_t above(double limit) { return static_cast<std::int32_t>(std::ceil(limit)) + 2; }
 
 }  // namespace
+
+Split::Split(const Array<float>& a, const Array<float>& b) : ratio(rms(b) / rms(a)) {}
+
+LimitMaker::LimitMaker(const FinePrepared& fine, const CoarsePart& part, double defect)
+    : fine_(fine),
+      part_(part),
+      head_(!part.x.tail.empty()),
+      defect_(defect),
+      scale_(part.x.scale * part.y.scale),
+      error_norm_(part.x.error, part.y.norm),
+      norm_error_(part.x.norm, part.y.error),
+      tails_(head_ ? Split(part.x.tail, part.y.tail) : error_norm_),
+      defects_(fine.x.norm, fine.y.norm),
+      all_fit_(true) {
+  for (std::size_t j = 0; j < fine.y.count; ++j) all_fit_ = all_fit_ && fits(scaled_col_low(j));
+}
+
+double LimitMaker::row_share(std::size_t i) const noexcept {
+  const double error = at(part_.x.error, i);
+  double share = error_norm_.row(error) + norm_error_.row(at(part_.x.norm, i) + error) + fine_.rounding;
+  if (head_) share += tails_.row(at(part_.x.tail, i)) + defect_ * defects_.row(at(fine_.x.norm, i));
+  return share;
+}
+
+double LimitMaker::col_share(std::size_t j) const noexcept {
+  double share = error_norm_.col(at(part_.y.norm, j)) + norm_error_.col(at(part_.y.error, j));
+  if (head_) share += tails_.col(at(part_.y.tail, j)) + defect_ * defects_.col(at(fine_.y.norm, j));
+  return share;
+}
+
+double LimitMaker::scaled_col_low(std::size_t j) const noexcept {
+  return (-fine_.y.offset[j] - col_share(j)) / scale_;
+}
+
+std::int32_t LimitMaker::row_low(std::size_t i, double t) const noexcept {
+  const double low = (t - fine_.x.offset[i] - row_share(i)) / scale_;
+  return all_fit_ && fits(low) ? below(low) : kAlways;
+}
+
+std::int32_t LimitMaker::row_high(std::size_t i, double t) const noexcept {
+  const double high = (t - fine_.x.offset[i] + row_share(i)) / scale_;
+  return fits(high) ? above(high) : kNever;
+}
+
+std::int32_t LimitMaker::col_low(std::size_t j) const noexcept {
+  const double low = scaled_col_low(j);
+  return fits(low) ? below(low) : 0;
+}
+
+std::int32_t LimitMaker::col_high(std::size_t j) const noexcept {
+  const double high = (-fine_.y.offset[j] + col_share(j)) / scale_;
+  return fits(high) ? above(high) : kNever;
+}
 
 FineBound separate_fine(const FinePrepared& fine, const RunContext& run) {
   const Split error_norm(fine.x.error, fine.y.norm), norm_error(fine.x.norm, fine.y.error);
@@ -63,28 +108,14 @@ Limits separate_limits(const FinePrepared& fine, const CoarsePart& part, double 
   limits.col_low = Array<std::int32_t>(padded_cols, kNever, run.meter);
   limits.col_high = Array<std::int32_t>(padded_cols, kNever, run.meter);
 
-  const bool head = !part.x.tail.empty();
-  const Split error_norm(part.x.error, part.y.norm), norm_error(part.x.norm, part.y.error);
-  const Split tails = head ? Split(part.x.tail, part.y.tail) : error_norm;
-  const Split defects(fine.x.norm, fine.y.norm);
-  const double scale = part.x.scale * part.y.scale;
-  bool all_fit = true;
+  const LimitMaker make(fine, part, defect);
   for (std::size_t j = 0; j < cols; ++j) {
-    double share = error_norm.col(at(part.y.norm, j)) + norm_error.col(at(part.y.error, j));
-    if (head) share += tails.col(at(part.y.tail, j)) + defect * defects.col(at(fine.y.norm, j));
-    const double low = (-fine.y.offset[j] - share) / scale, high = (-fine.y.offset[j] + share) / scale;
-    all_fit = all_fit && fits(low);
-    limits.col_low[j] = fits(low) ? below(low) : 0;
-    limits.col_high[j] = fits(high) ? above(high) : kNever;
+    limits.col_low[j] = make.col_low(j);
+    limits.col_high[j] = make.col_high(j);
   }
   for (std::size_t i = 0; i < rows; ++i) {
-    const double error = at(part.x.error, i);
-    double share = error_norm.row(error) + norm_error.row(at(part.x.norm, i) + error) + fine.rounding;
-    if (head) share += tails.row(at(part.x.tail, i)) + defect * defects.row(at(fine.x.norm, i));
-    const double low = (band.low - fine.x.offset[i] - share) / scale;
-    const double high = (band.high - fine.x.offset[i] + share) / scale;
-    limits.row_low[i] = all_fit && fits(low) ? below(low) : kAlways;
-    limits.row_high[i] = fits(high) ? above(high) : kNever;
+    limits.row_low[i] = make.row_low(i, band.low);
+    limits.row_high[i] = make.row_high(i, band.high);
   }
   return limits;
 }

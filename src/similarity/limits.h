@@ -20,6 +20,40 @@ struct Limits {
   Array<std::int32_t> row_low, col_low;
   Array<std::int32_t> row_high, col_high;
 };
+
+/// Shares of products a b, summed over all pairs: row(a) + col(b) >= a b.
+struct Split {
+  Split(const Array<float>& a, const Array<float>& b);
+  double row(double a) const noexcept { return 0.5 * ratio * a * a * (1 + 0x1p-40); }
+  double col(double b) const noexcept { return 0.5 / ratio * b * b * (1 + 0x1p-40); }
+  double ratio;
+};
+
+/// Makes the limits of one part, one at a time: for rows that have a limit of their own, or a moving one.
+class LimitMaker {
+ public:
+  LimitMaker(const FinePrepared& fine, const CoarsePart& part, double defect);
+
+  /// Of row i where s <= t is dropped; where s > t is kept.
+  std::int32_t row_low(std::size_t i, double t) const noexcept;
+  std::int32_t row_high(std::size_t i, double t) const noexcept;
+  std::int32_t col_low(std::size_t j) const noexcept;
+  std::int32_t col_high(std::size_t j) const noexcept;
+
+ private:
+  double row_share(std::size_t i) const noexcept;
+  double col_share(std::size_t j) const noexcept;
+  double scaled_col_low(std::size_t j) const noexcept;
+
+  const FinePrepared& fine_;
+  const CoarsePart& part_;
+  bool head_;
+  double defect_, scale_;
+  Split error_norm_, norm_error_, tails_, defects_;
+  bool all_fit_;  ///< every col_low fits; else every pair is a candidate
+};
+
+/// All of them for one band.
 Limits separate_limits(const FinePrepared& fine, const CoarsePart& part, double defect, Band band,
                        const RunContext& run);
 

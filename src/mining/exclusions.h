@@ -1,0 +1,43 @@
+// Who is never a negative of whom: the own positive, and the positives of group-mates.
+//
+// Ids belong to the pairs. A row of the corpus stands for all pairs whose positive it is, perhaps none.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "gcbs/graph.h"
+#include "similarity/groups.h"
+
+namespace gcbs {
+
+class Exclusions {
+ public:
+  /// Throws Error(input) where the positives or the ids do not fit `rows` rows and `columns` corpus rows.
+  Exclusions(std::size_t rows, std::size_t columns, const std::optional<std::vector<std::int64_t>>& positives,
+             std::span<const GroupIds> groups);
+
+  Vertex positive(std::size_t row) const noexcept {
+    return positives_.empty() ? static_cast<Vertex>(row) : positives_[row];
+  }
+
+  /// Over all columns of a row at most one step a pair and list, however the positives are shared.
+  bool excludes(std::size_t row, std::size_t column) const noexcept {
+    if (positive(row) == column) return true;
+    if (groups_.empty()) return false;
+    for (Vertex p = offsets_[column]; p < offsets_[column + 1]; ++p)
+      if (groups_.are_mates(row, pairs_[p])) return true;
+    return false;
+  }
+
+ private:
+  void list_pairs(std::size_t columns, std::size_t rows);
+
+  std::vector<Vertex> positives_;        ///< empty: row i
+  Groups groups_;                        ///< of pairs
+  std::vector<Vertex> offsets_, pairs_;  ///< the pairs of each corpus row; filled where there are groups
+};
+
+}  // namespace gcbs

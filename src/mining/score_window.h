@@ -1,0 +1,23 @@
+// Which similarities a negative may have: floor < s <= ceiling of its row.
+#pragma once
+
+#include "gcbs/array.h"
+#include "gcbs/mining.h"
+#include "matrix/rows.h"
+#include "mining/exclusions.h"
+
+namespace gcbs {
+
+struct ScoreWindow {
+  double floor;           ///< -infinity: none
+  Array<double> ceiling;  ///< one a row; empty: none
+};
+
+/// The margins and scores of the options, as float64 decides them.
+ScoreWindow find_score_window(const Rows& x, const Rows& y, const Exclusions& exclusions,
+                              const MiningOptions& options, const RunContext& run);
+
+/// The largest s of which float64 says s + margin <= positive. margin in [0, 2], |positive| <= 2.
+double largest_within_margin(double positive, double margin);
+
+}  // namespace gcbs

@@ -1,0 +1,31 @@
+// The engine of mining: operands, the scan, the best columns of every row.
+#pragma once
+
+#include <cstdint>
+
+#include "gcbs/array.h"
+#include "gcbs/mining.h"
+#include "matrix/rows.h"
+#include "mining/exclusions.h"
+#include "similarity/find_edges.h"
+
+namespace gcbs {
+
+/// rows x top, as MiningResult has them.
+struct TopRows {
+  Array<std::int64_t> columns;
+  Array<float> scores;
+};
+
+/// The best columns by the definition, as the options say. Options have been checked.
+TopRows find_top_rows(const Rows& x, const Rows& y, const Exclusions& exclusions,
+                      const MiningOptions& options, const Kernel& kernel, const RunContext& run,
+                      const StageMark& begin_stage);
+
+/// How many of a row's best columns the scan has to keep.
+std::size_t count_wanted(const MiningOptions& options, std::size_t columns) noexcept;
+
+/// What the contenders of all workers take at most.
+double contender_bytes(std::size_t rows, std::size_t wanted, unsigned threads) noexcept;
+
+}  // namespace gcbs
