@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "gcbs/matrix.h"
 
@@ -24,6 +25,9 @@ struct FileMatrix {
 /// 2-D tensor). Throws Error(input) that says what is wrong with the file.
 FileMatrix open_matrix(const std::string& path);
 
+/// Reads a vector of whole numbers (an order, group ids) from a .npy file. Throws Error(input).
+std::vector<std::int64_t> read_integers(const std::string& path);
+
 /// The path of the mapped file that `address` lies in, or null. A file that shrinks while it is mapped
 /// raises SIGBUS at the address that is gone: a handler learns here which file it was. Async-signal-safe;
 /// knows the first 64 files mapped at a time. The text lives as long as the map.
@@ -34,10 +38,13 @@ inline bool mapped_file_contains(const void* address) noexcept { return mapped_f
 /// is read-only, a name that is a folder or a device. Ask before long work. Leaves nothing behind.
 void check_writable(const std::filesystem::path& path);
 
-/// Writes an int64 vector (an order, new position -> old row) as .npy: to a temporary file in the
-/// same folder, synced, then renamed. Throws Error(resource); on failure nothing is left behind and
-/// a file that was there stays as it was.
-void write_npy(const std::filesystem::path& path, std::span<const std::int64_t> values);
+/// Writes a vector (an order, new position -> old row) or, with `columns`, a matrix as .npy: to a temporary
+/// file in the same folder, synced, then renamed. Throws Error(resource); on failure nothing is left behind
+/// and a file that was there stays as it was.
+void write_npy(const std::filesystem::path& path, std::span<const std::int64_t> values,
+               std::size_t columns = 0);
+void write_npy(const std::filesystem::path& path, std::span<const float> values, std::size_t columns = 0);
+void write_npy(const std::filesystem::path& path, std::span<const double> values, std::size_t columns = 0);
 
 /// Writes the edges of a CSR graph as int32 pairs (row, column), E x 2, the same way. offsets has
 /// rows + 1 entries and ends with columns.size(); at most 2^31 - 1 rows.

@@ -92,6 +92,26 @@ ValueType type_of(const std::string& descr, const std::string& file) {
          "save it again with x.astype('<f4')");
 }
 
+struct IntegerType {
+  std::size_t bytes;
+  bool is_signed;
+};
+
+IntegerType integer_type_of(const std::string& descr, const std::string& file) {
+  const bool has_order = !descr.empty() && std::strchr("<>=|", descr[0]) != nullptr;
+  const std::string_view code = std::string_view(descr).substr(has_order ? 1 : 0);
+  for (const char size : {'1', '2', '4', '8'})
+    for (const char kind : {'i', 'u'})
+      if (code.size() == 2 && code[0] == kind && code[1] == size) {
+        if (descr[0] == '>' && size != '1')
+          refuse(file, "its values are stored in swapped byte order ('" + descr + "')",
+                 "save it again with x.astype('<i8')");
+        return {static_cast<std::size_t>(size - '0'), kind == 'i'};
+      }
+  refuse(file, "its values have type '" + printable(descr, 40) + "', not whole numbers",
+         "save it again with x.astype('<i8')");
+}
+
 }  // namespace
 
 MatrixLayout parse_npy(std::span<const std::byte> bytes, const std::string& file) {
@@ -110,6 +130,37 @@ MatrixLayout parse_npy(std::span<const std::byte> bytes, const std::string& file
                std::to_string(layout.bytes()) + " bytes of data and " + std::to_string(held) + " are there",
            "copy or save it again");
   return layout;
+}
+
+std::vector<std::int64_t> parse_npy_integers(std::span<const std::byte> bytes, const std::string& file) {
+  const Header header = find_header(bytes, file);
+  const NpyDictionary entries = parse_npy_dictionary(header.text, file);
+  const IntegerType type = integer_type_of(entries.descr, file);
+  if (entries.shape.size() != 1)
+    refuse(
+        file,
+        "it holds a " + std::to_string(entries.shape.size()) + "-D array of shape " + text_of(entries.shape),
+        "save a vector, one number a row");
+  const std::size_t held = bytes.size() - header.data_offset;
+  if (entries.shape[0] > held / type.bytes)
+    refuse(file,
+           "the file is cut short: " + std::to_string(entries.shape[0]) + " numbers of " +
+               std::to_string(type.bytes) + " bytes are more than the " + std::to_string(held) +
+               " bytes of data",
+           "copy or save it again");
+  std::vector<std::int64_t> values(static_cast<std::size_t>(entries.shape[0]));
+  const std::byte* from = bytes.data() + header.data_offset;
+  for (std::int64_t& value : values) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, from, type.bytes);
+    from += type.bytes;
+    const unsigned unused = 64 - 8 * static_cast<unsigned>(type.bytes);
+    value = type.is_signed ? static_cast<std::int64_t>(bits << unused) >> unused
+                           : static_cast<std::int64_t>(bits);
+    if (!type.is_signed && value < 0)
+      refuse(file, "it holds " + std::to_string(bits) + ", which int64 cannot", "use smaller numbers");
+  }
+  return values;
 }
 
 std::string npy_header(std::string_view descr, std::span<const std::uint64_t> shape) {

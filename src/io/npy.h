@@ -17,6 +17,9 @@ inline constexpr std::string_view kNpyMagic{"\x93NUMPY", 6};
 /// Finds the matrix in the bytes of a .npy file; `file` is what errors call it. Throws Error(input).
 MatrixLayout parse_npy(std::span<const std::byte> bytes, const std::string& file);
 
+/// Reads a vector of whole numbers, of any integer type. Throws Error(input).
+std::vector<std::int64_t> parse_npy_integers(std::span<const std::byte> bytes, const std::string& file);
+
 /// The three entries of a .npy header.
 struct NpyDictionary {
   std::string descr;

@@ -74,6 +74,12 @@ MatrixLayout parse(const Source& source, std::span<const std::byte> bytes) {
 
 }  // namespace
 
+std::vector<std::int64_t> read_integers(const std::string& path) {
+  const std::shared_ptr<const MappedFile> file = MappedFile::open(path);
+  refuse_foreign(file->bytes(), path);
+  return parse_npy_integers(file->bytes(), path);
+}
+
 FileMatrix open_matrix(const std::string& path) {
   const Source source = split(path);
   std::shared_ptr<const MappedFile> file = MappedFile::open(source.path);

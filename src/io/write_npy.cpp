@@ -17,6 +17,18 @@ namespace {
 
 std::span<const std::byte> bytes_in(const std::string& text) { return std::as_bytes(std::span(text)); }
 
+template <class T>
+void write_array(const std::filesystem::path& path, std::string_view descr, std::span<const T> values,
+                 std::size_t columns) {
+  const std::array shape{std::uint64_t{columns == 0 ? values.size() : values.size() / columns},
+                         std::uint64_t{columns}};
+  const std::string header = npy_header(descr, std::span(shape).first(columns == 0 ? 1 : 2));
+  UnfinishedFile file(path, header.size() + values.size_bytes());
+  file.write(bytes_in(header));
+  file.write(std::as_bytes(values));
+  file.commit();
+}
+
 struct Pair {
   std::int32_t row, col;
 };
@@ -24,12 +36,16 @@ static_assert(sizeof(Pair) == 8);
 
 }  // namespace
 
-void write_npy(const std::filesystem::path& path, std::span<const std::int64_t> values) {
-  const std::string header = npy_header("<i8", std::array{std::uint64_t{values.size()}});
-  UnfinishedFile file(path, header.size() + values.size_bytes());
-  file.write(bytes_in(header));
-  file.write(std::as_bytes(values));
-  file.commit();
+void write_npy(const std::filesystem::path& path, std::span<const std::int64_t> values, std::size_t columns) {
+  write_array(path, "<i8", values, columns);
+}
+
+void write_npy(const std::filesystem::path& path, std::span<const float> values, std::size_t columns) {
+  write_array(path, "<f4", values, columns);
+}
+
+void write_npy(const std::filesystem::path& path, std::span<const double> values, std::size_t columns) {
+  write_array(path, "<f8", values, columns);
 }
 
 void write_npy_edges(const std::filesystem::path& path, std::span<const std::uint64_t> offsets,

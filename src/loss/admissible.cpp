@@ -11,7 +11,8 @@ namespace gcbs {
 
 void check_filter(const FilterOptions& options) {
   if (options.relative_margin && !(*options.relative_margin >= 0 && *options.relative_margin <= 1))
-    throw Error(ErrorKind::usage, "relative margin " + std::to_string(*options.relative_margin) + " is out of range",
+    throw Error(ErrorKind::usage,
+                "relative margin " + std::to_string(*options.relative_margin) + " is out of range",
                 "it is a share of the positive's similarity", "use a value from 0 to 1");
   if (options.absolute_margin && !std::isfinite(*options.absolute_margin))
     throw Error(ErrorKind::usage, "the absolute margin is not a number", {}, "use for example 0.1");
@@ -19,7 +20,8 @@ void check_filter(const FilterOptions& options) {
     throw Error(ErrorKind::usage, "the maximal score is not a number", {}, "use for example 0.9");
 }
 
-Admissible make_admissible(const FilterOptions& options, const Array<double>& positives, const RunContext& run) {
+Admissible make_admissible(const FilterOptions& options, const Array<double>& positives,
+                           const RunContext& run) {
   check_filter(options);
   Admissible admissible{Groups(options.groups, positives.size()), {}};
   if (!options.has_margins()) return admissible;

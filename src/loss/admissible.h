@@ -16,7 +16,8 @@ struct Admissible {
 };
 
 /// `positives`: s(i,i). Throws Error for margins out of range and lists of ids of the wrong length.
-Admissible make_admissible(const FilterOptions& options, const Array<double>& positives, const RunContext& run);
+Admissible make_admissible(const FilterOptions& options, const Array<double>& positives,
+                           const RunContext& run);
 
 /// What is wrong whatever the data.
 void check_filter(const FilterOptions& options);

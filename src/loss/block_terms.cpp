@@ -35,7 +35,8 @@ BlockTerms::BlockTerms(const LossPart& part, const LossPart& pairs, const Admiss
       kernel_(kernel),
       run_(run),
       fast_(!part.is_exact() && temperature >= kLeastFastTemperature),
-      capacity_(std::min(band_rows(largest_batch), (largest_batch + kDenseRows - 1) / kDenseRows * kDenseRows)),
+      capacity_(
+          std::min(band_rows(largest_batch), (largest_batch + kDenseRows - 1) / kDenseRows * kDenseRows)),
       rows_(kernel, part.is_exact() ? 0 : capacity_, part.fine.x.stride, run),
       panels_(kernel, part.is_exact() ? 0 : kTileColumns, part.fine.y.stride, run),
       masks_(capacity_),
@@ -88,8 +89,12 @@ void BlockTerms::scan(const BatchBand& band, Sink&& sink) {
       for (std::size_t panel = 0; panel < panels; ++panel)
         for (std::size_t row = slice; row < std::min(slice + kSliceRows, band.count); row += kDenseRows) {
           const std::size_t first = panel * kDenseColumns;
-          Block block{row, std::min(kDenseRows, band.count - row), column + first,
-                      std::min(kDenseColumns, columns - first), nullptr, nullptr};
+          Block block{row,
+                      std::min(kDenseRows, band.count - row),
+                      column + first,
+                      std::min(kDenseColumns, columns - first),
+                      nullptr,
+                      nullptr};
           if (dense) {
             rows_.multiply(row, panels_, panel, products.data());
             block.products = products.data();
@@ -98,7 +103,8 @@ void BlockTerms::scan(const BatchBand& band, Sink&& sink) {
             for (std::size_t r = 0; r < block.rows; ++r)
               excluded[r] = static_cast<std::uint16_t>(masks_[row + r] >> first);
             if (suspects_)
-              suspects_->judge(band, row, block.rows, panel, members.subspan(first, block.columns), excluded.data());
+              suspects_->judge(band, row, block.rows, panel, members.subspan(first, block.columns),
+                               excluded.data());
             block.excluded = excluded.data();
           }
           sink(block, column, first);
@@ -164,7 +170,8 @@ void BlockTerms::take_off(const Block& block, const Sums& out) {
     }
 }
 
-double BlockTerms::value(const BatchBand& band, const Block& block, std::size_t r, std::size_t c) const noexcept {
+double BlockTerms::value(const BatchBand& band, const Block& block, std::size_t r,
+                         std::size_t c) const noexcept {
   const Vertex i = band.row(block.row + r), j = band.members[block.column + c];
   if (block.products == nullptr) return part_.table[i * part_.count() + j];
   return part_.value(block.products[r * kDenseColumns + c], i, j);

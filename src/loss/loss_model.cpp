@@ -158,8 +158,8 @@ GlobalLoss LossModel::global() const {
     else
       add_slow(entry, global);
     // |log sum| moves no further than its exponents do; float32 sums add a few units of 2^-24 each.
-    global.error_bound =
-        std::max(global.error_bound, entry.part.worst_bound() / options_.temperature + 1e-5 * !entry.part.is_exact());
+    global.error_bound = std::max(
+        global.error_bound, entry.part.worst_bound() / options_.temperature + 1e-5 * !entry.part.is_exact());
   }
   const auto n = static_cast<double>(positives_.size());
   for (std::size_t i = 0; i < positives_.size(); ++i) {
@@ -181,8 +181,8 @@ class LossModel::BatchTerms {
     for (const Entry& entry : model.parts_) blocks_.push_back(model.block_terms(entry.part, batch_size));
   }
 
-  std::vector<Terms> x, y;  ///< by place in the batch
-  std::vector<Terms> pairs; ///< of X and Y alone
+  std::vector<Terms> x, y;   ///< by place in the batch
+  std::vector<Terms> pairs;  ///< of X and Y alone
 
   void run(std::span<const Vertex> members) {
     x.assign(members.size(), {});
@@ -193,7 +193,8 @@ class LossModel::BatchTerms {
       const Entry& entry = model_.parts_[p];
       cols_.assign(members.size(), {});
       for (std::size_t first = 0; first < members.size(); first += a_band)
-        blocks_[p].terms({members, first, std::min(a_band, members.size() - first)}, rows_.data() + first, cols_.data());
+        blocks_[p].terms({members, first, std::min(a_band, members.size() - first)}, rows_.data() + first,
+                         cols_.data());
       if (p == 0) pairs = rows_;
       add(rows_, entry.rows);
       add(cols_, entry.cols);
@@ -243,7 +244,8 @@ OrderLoss LossModel::of_order(std::span<const Vertex> order, std::size_t batch_s
               const Anchors& all = d == 0 ? global.x : global.y;
               const double value = loss(mine.exponentials.value(), i);
               const double least = std::min(s, mine.least), most = std::max(s, mine.most);
-              const double log_batch = log_of(static_cast<double>(mine.count) + 1), log_all = log_of(all.count[i]);
+              const double log_batch = log_of(static_cast<double>(mine.count) + 1),
+                           log_all = log_of(all.count[i]);
               sum.loss[d] += value;
               sum.probability[d] += exp_of(-value);
               sum.bounds[d].theorem1 += (all.most[i] - least) / tau + (log_all - log_batch);
@@ -275,8 +277,8 @@ OrderLoss LossModel::of_order(std::span<const Vertex> order, std::size_t batch_s
     all.least = std::min(all.least, sum.least);
     all.trace += sum.trace;
     const auto size = static_cast<double>(std::min(batch_size, n - b * batch_size));
-    result.batches.push_back({chosen(sum.loss[0], sum.loss[1]) / size,
-                              1 - chosen(sum.probability[0], sum.probability[1]) / size});
+    result.batches.push_back(
+        {chosen(sum.loss[0], sum.loss[1]) / size, 1 - chosen(sum.probability[0], sum.probability[1]) / size});
   }
   const auto by_direction = [&](const double* sum) {
     return ByDirection{sum[0] / rows, sum[1] / rows, mean_of(sum[0] / rows, sum[1] / rows)};
@@ -311,8 +313,9 @@ class LossModel::BatchSums {
       slow_.run(members);
     for (std::size_t r = 0; r < members.size(); ++r)
       for (int d = 0; d < 2; ++d) {
-        const double log_sum = fast_ ? (sums_[d][r] > 0 ? log_of(sums_[d][r]) + blocks_[0].unit() : -kInfinity)
-                                     : (d == 0 ? slow_.x : slow_.y)[r].exponentials.value();
+        const double log_sum = fast_
+                                   ? (sums_[d][r] > 0 ? log_of(sums_[d][r]) + blocks_[0].unit() : -kInfinity)
+                                   : (d == 0 ? slow_.x : slow_.y)[r].exponentials.value();
         const double value = model_.loss(log_sum, members[r]);
         loss[d] += value;
         probability[d] += exp_of(-value);
@@ -359,7 +362,8 @@ TrialLoss LossModel::of_random(std::size_t batch_size, std::uint64_t seed) const
         const std::vector<Vertex> order = order_random(n, seeds[trial]).old_of_new;
         double loss[2] = {}, probability[2] = {};
         for (std::size_t first = 0; first < n; first += batch_size)
-          workers[worker]->add(std::span(order).subspan(first, std::min(batch_size, n - first)), loss, probability);
+          workers[worker]->add(std::span(order).subspan(first, std::min(batch_size, n - first)), loss,
+                               probability);
         const auto chosen = [&](const double* sum) {
           const ByDirection mean{sum[0], sum[1], mean_of(sum[0], sum[1])};
           return mean[options_.direction] / static_cast<double>(n);

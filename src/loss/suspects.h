@@ -29,9 +29,9 @@ class Suspects {
 
   const LossPart& pairs_;
   const Admissible& admissible_;
-  DenseRows x_, y_;               ///< rows of the band
+  DenseRows x_, y_;                  ///< rows of the band
   DensePanels panels_x_, panels_y_;  ///< columns of the tile
-  Array<float> forth_, back_;     ///< products of s(i,j), of s(j,i)
+  Array<float> forth_, back_;        ///< products of s(i,j), of s(j,i)
   Definition definition_;
 };
 

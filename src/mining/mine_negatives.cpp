@@ -57,13 +57,14 @@ void check_shapes(const MatrixView& x, const MatrixView& corpus, const MiningOpt
                 shape(corpus), "skip fewer than " + std::to_string(corpus.rows - 1));
 }
 
-/// What contract C6 allows: int8 and int16 operands, 12 bytes a negative, O(top + skip) for each row that
+/// What contract C6 allows: int8 and int16 operands, 20 bytes a negative, O(top + skip) for each row that
 /// is being worked on, a little for every row.
 double expected_bytes(const MatrixView& x, const MatrixView& corpus, const MiningOptions& options,
                       unsigned threads) {
   const auto rows = static_cast<double>(x.rows), columns = static_cast<double>(corpus.rows);
   const double operands = operand_bytes(x.rows, x.cols) + operand_bytes(corpus.rows, corpus.cols);
-  const double negatives = rows * static_cast<double>(options.top) * (sizeof(std::int64_t) + sizeof(float));
+  const double negatives =
+      rows * static_cast<double>(options.top) * (sizeof(std::int64_t) + sizeof(double) + sizeof(float));
   return operands + negatives + contender_bytes(x.rows, count_wanted(options, corpus.rows), threads) +
          100 * (rows + columns) + 32e6;
 }
@@ -91,10 +92,12 @@ MiningResult mine_negatives(const MatrixView& x, const MatrixView& corpus, const
   const Rows rows_x(x, options.normalised, run), rows_corpus(corpus, options.normalised, run);
   TopRows found = find_top_rows(rows_x, rows_corpus, exclusions, options, kernel_for(result.isa), run,
                                 [&](std::string_view name) { progress.begin(name); });
+  result.scores = Array<float>(found.scores.size(), &meter);
+  for (std::size_t p = 0; p < found.scores.size(); ++p)
+    result.scores[p] = static_cast<float>(found.scores[p]);
   result.stages = progress.finish();
   result.peak_bytes = meter.peak_bytes();
   result.negatives = std::move(found.columns);
-  result.scores = std::move(found.scores);
   result.negatives.leave_meter();
   result.scores.leave_meter();
   return result;

@@ -45,6 +45,7 @@ struct Shared {
   const Kernel& kernel;
   const Exclusions& exclusions;
   const ScoreWindow& window;
+  const PairFilter* filter;
   const std::vector<std::uint32_t>& first_equal;  // of columns
   const LimitMaker& make_limit;
   const RunContext& run;
@@ -119,6 +120,9 @@ class BlockMiner {
 
   void consider(std::size_t r, const Contender& contender) {
     if (contender.high <= best_.limit(r) || contender.low > s_.ceiling(first_ + r)) return;
+    if (s_.filter != nullptr &&
+        !s_.filter->admits(static_cast<Vertex>(first_ + r), contender.column, contender.low, contender.high))
+      return;
     if (!best_.add(r, contender)) return;
     if (!best_.thin(r, s_.ceiling(first_ + r))) rank(r);
     s_.limits.row_low[first_ + r] = s_.make_limit.row_low(first_ + r, best_.limit(r));
@@ -165,12 +169,11 @@ class BlockMiner {
     rank(r);
     const std::span<const Contender> ranked = best_.row(r);
     std::int64_t* columns = s_.result.columns.data() + (first_ + r) * s_.top;
-    float* scores = s_.result.scores.data() + (first_ + r) * s_.top;
+    double* scores = s_.result.scores.data() + (first_ + r) * s_.top;
     for (std::size_t k = 0; k < s_.top; ++k) {
       const bool is_there = k < ranked.size() && s_.skip < ranked.size() - k;
       columns[k] = is_there ? std::int64_t{ranked[s_.skip + k].column} : -1;
-      scores[k] =
-          is_there ? static_cast<float>(ranked[s_.skip + k].low) : std::numeric_limits<float>::quiet_NaN();
+      scores[k] = is_there ? ranked[s_.skip + k].low : std::numeric_limits<double>::quiet_NaN();
     }
   }
 
@@ -231,7 +234,7 @@ double contender_bytes(std::size_t rows, std::size_t wanted, unsigned threads) n
 
 TopRows find_top_rows(const Rows& x, const Rows& y, const Exclusions& exclusions,
                       const MiningOptions& options, const Kernel& kernel, const RunContext& run,
-                      const StageMark& begin_stage) {
+                      const StageMark& begin_stage, const PairFilter* filter) {
   begin_stage("prepare");
   const ScoreWindow window = find_score_window(x, y, exclusions, options, run);
   const std::vector<std::uint32_t> first_equal = first_equal_rows(y.matrix(), run);
@@ -246,6 +249,7 @@ TopRows find_top_rows(const Rows& x, const Rows& y, const Exclusions& exclusions
                 .kernel = kernel,
                 .exclusions = exclusions,
                 .window = window,
+                .filter = filter,
                 .first_equal = first_equal,
                 .make_limit = make_limit,
                 .run = run,
@@ -255,7 +259,7 @@ TopRows find_top_rows(const Rows& x, const Rows& y, const Exclusions& exclusions
                 .top = options.top,
                 .cut = choose_cut(fine, coarse, wanted, run),
                 .limits = first_limits(fine, coarse, window, make_limit, run),
-                .result = {Array<std::int64_t>(places, run.meter), Array<float>(places, run.meter)}};
+                .result = {Array<std::int64_t>(places, run.meter), Array<double>(places, run.meter)}};
 
   begin_stage("join");
   mine_blocks(shared);

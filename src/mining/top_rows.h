@@ -14,13 +14,21 @@ namespace gcbs {
 /// rows x top, as MiningResult has them.
 struct TopRows {
   Array<std::int64_t> columns;
-  Array<float> scores;
+  Array<double> scores;
 };
 
-/// The best columns by the definition, as the options say. Options have been checked.
+/// A further say in who may be a negative. Asked from several threads.
+class PairFilter {
+ public:
+  virtual ~PairFilter() = default;
+  /// s(row, column) lies in [low, high].
+  virtual bool admits(Vertex row, Vertex column, double low, double high) const = 0;
+};
+
+/// The best columns by the definition, as the options say. Options have been checked. `filter` may be null.
 TopRows find_top_rows(const Rows& x, const Rows& y, const Exclusions& exclusions,
                       const MiningOptions& options, const Kernel& kernel, const RunContext& run,
-                      const StageMark& begin_stage);
+                      const StageMark& begin_stage, const PairFilter* filter = nullptr);
 
 /// How many of a row's best columns the scan has to keep.
 std::size_t count_wanted(const MiningOptions& options, std::size_t columns) noexcept;

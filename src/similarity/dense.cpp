@@ -77,7 +77,8 @@ void DenseRows::gather(const FineOperand& side, std::span<const Vertex> members)
 
 void DenseRows::multiply(std::size_t first, const DensePanels& panels, std::size_t panel,
                          float* products) const {
-  kernel_->dense({bytes_.data() + first * row_bytes_, row_bytes_, kDenseRows, panels.panel(panel), depth_, products});
+  kernel_->dense(
+      {bytes_.data() + first * row_bytes_, row_bytes_, kDenseRows, panels.panel(panel), depth_, products});
 }
 
 DensePanels::DensePanels(const Kernel& kernel, std::size_t capacity, std::size_t stride,
@@ -101,7 +102,8 @@ void DensePanels::gather(const FineOperand& side, std::span<const Vertex> member
     std::memset(out, 0, panel_bytes_);
     for (std::size_t c = 0; c < kDenseColumns; ++c)
       for (std::size_t k = 0; k < side.stride; ++k) {
-        std::uint8_t* to = out + k / kChunk * 2 * kDenseColumns * kChunk + k % kChunk / 4 * 64 + 4 * c + k % 4;
+        std::uint8_t* to =
+            out + k / kChunk * 2 * kDenseColumns * kChunk + k % kChunk / 4 * 64 + 4 * c + k % 4;
         to[0] = high_digit(columns[c][k]);
         to[kDenseColumns * kChunk] = low_digit(columns[c][k]);
       }

@@ -19,7 +19,7 @@ constexpr std::size_t kLanes = 32;   // values per step of the lane structure
 constexpr double kUnit32 = 0x1p-24;  // half an ulp of float32, relative
 constexpr double kUnit64 = 0x1p-53;
 constexpr float kLaneSquareLimit = 0x1p31f * (1 - 0x1p-12f);  // room for float32 sums of squares
-constexpr float kRound = 0x1.8p23f;  // adding and subtracting rounds to the nearest integer
+constexpr float kRound = 0x1.8p23f;       // adding and subtracting rounds to the nearest integer
 constexpr float kMost = 127 * 256 + 127;  // two signed bytes hold it as high and low digit
 constexpr std::size_t kMeanSample = 1024, kScaleSample = 512;
 

@@ -143,8 +143,8 @@ void dense(const DenseArguments& args) noexcept {
       const auto wide = [&](int digit) {
         return _mm512_cvtepi32_pd(_mm256_load_si256(reinterpret_cast<const __m256i*>(sums[digit] + i)));
       };
-      const __m512d total = _mm512_add_pd(
-          _mm512_add_pd(_mm512_mul_pd(wide(0), square), _mm512_mul_pd(wide(1), unit)), wide(2));
+      const __m512d total =
+          _mm512_add_pd(_mm512_add_pd(_mm512_mul_pd(wide(0), square), _mm512_mul_pd(wide(1), unit)), wide(2));
       _mm256_storeu_ps(args.products + row * 16 + i, _mm512_cvtpd_ps(total));
     }
   }
@@ -155,8 +155,7 @@ void dense(const DenseArguments& args) noexcept {
 
 }  // namespace
 
-const Kernel kAmxInt8Kernel{"amx_int8", kAmxInt8Shape,       begin, end,      scan,
-                            fine,       DenseLayout::digits, dense, exp_sums, 0.00055,
-                            0.016};
+const Kernel kAmxInt8Kernel{"amx_int8",          kAmxInt8Shape, begin,    end,     scan, fine,
+                            DenseLayout::digits, dense,         exp_sums, 0.00055, 0.016};
 
 }  // namespace gcbs

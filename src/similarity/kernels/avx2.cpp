@@ -158,13 +158,13 @@ struct Split {
 };
 
 #define GCBS_ZERO(r) "vpxor %%ymm" r ", %%ymm" r ", %%ymm" r "\n\t"
-#define GCBS_DENSE_ROW(address, low, high)                               \
-  "vpbroadcastd " address                                                \
-  ", %%ymm14\n\t"                                                        \
-  "vpmaddwd %%ymm14, %%ymm12, %%ymm15\n\t"                               \
-  "vpmaddwd %%ymm14, %%ymm13, %%ymm14\n\t"                               \
-  "vpaddd %%ymm15, %%ymm" low ", %%ymm" low                              \
-  "\n\t"                                                                 \
+#define GCBS_DENSE_ROW(address, low, high)  \
+  "vpbroadcastd " address                   \
+  ", %%ymm14\n\t"                           \
+  "vpmaddwd %%ymm14, %%ymm12, %%ymm15\n\t"  \
+  "vpmaddwd %%ymm14, %%ymm13, %%ymm14\n\t"  \
+  "vpaddd %%ymm15, %%ymm" low ", %%ymm" low \
+  "\n\t"                                    \
   "vpaddd %%ymm14, %%ymm" high ", %%ymm" high "\n\t"
 
 /// One lane of 6 rows and 16 columns: the same tile as accumulate(), int16 by int16 to int32.
@@ -224,8 +224,7 @@ void dense(const DenseArguments& args) noexcept {
 
 }  // namespace
 
-const Kernel kAvx2Kernel{"avx2",    kAvx2Shape,        nullptr, nullptr,  scan,
-                         fine,      DenseLayout::rows, dense,   exp_sums, 0.0069,
-                         0.026};
+const Kernel kAvx2Kernel{"avx2", kAvx2Shape, nullptr, nullptr, scan, fine, DenseLayout::rows,
+                         dense,  exp_sums,   0.0069,  0.026};
 
 }  // namespace gcbs

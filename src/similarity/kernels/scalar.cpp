@@ -123,14 +123,14 @@ void dense_digits(const DenseArguments& args) noexcept {
         for (int a = 0; a < 2; ++a)
           for (int b = 0; b < 2; ++b) {
             const std::size_t chunk = k / 64 * 2048, at = k % 64;
-            const std::uint8_t x = args.x[r / 16 * 16 * args.row_bytes + chunk + static_cast<std::size_t>(a) * 1024 +
-                                          r % 16 * 64 + at];
+            const std::uint8_t x = args.x[r / 16 * 16 * args.row_bytes + chunk +
+                                          static_cast<std::size_t>(a) * 1024 + r % 16 * 64 + at];
             const std::uint8_t y =
                 args.y[chunk + static_cast<std::size_t>(b) * 1024 + at / 4 * 64 + 4 * c + at % 4];
             sums[a][b] += static_cast<std::int8_t>(x) * static_cast<std::int8_t>(y);
           }
-      const std::int64_t total = std::int64_t{sums[0][0]} * 65536 +
-                                 (std::int64_t{sums[0][1]} + sums[1][0]) * 256 + sums[1][1];
+      const std::int64_t total =
+          std::int64_t{sums[0][0]} * 65536 + (std::int64_t{sums[0][1]} + sums[1][0]) * 256 + sums[1][1];
       args.products[r * kDenseColumns + c] = static_cast<float>(total);
     }
 }
@@ -145,17 +145,9 @@ constexpr KernelShape kScalarShape{4, 4, 16, 127, 0, KernelShape::Start::none};
 template <const KernelShape& shape>
 constexpr Kernel portable(const char* name, double scan_cost, double fine_cost,
                           DenseLayout layout = DenseLayout::rows) {
-  return {name,
-          shape,
-          nullptr,
-          nullptr,
-          scan<shape>,
-          fine,
-          layout,
-          layout == DenseLayout::rows ? dense_rows : dense_digits,
-          exp_sums,
-          scan_cost,
-          fine_cost};
+  return {name,        shape,     nullptr,  nullptr,
+          scan<shape>, fine,      layout,   layout == DenseLayout::rows ? dense_rows : dense_digits,
+          exp_sums,    scan_cost, fine_cost};
 }
 
 }  // namespace
@@ -163,6 +155,7 @@ constexpr Kernel portable(const char* name, double scan_cost, double fine_cost,
 const Kernel kScalarKernel = portable<kScalarShape>("scalar", 0.8, 0.3);
 const Kernel kAvx2StandIn = portable<kAvx2Shape>("avx2 stand-in", 0.0069, 0.026);
 const Kernel kAvx512VnniStandIn = portable<kAvx512VnniShape>("avx512_vnni stand-in", 0.0034, 0.016);
-const Kernel kAmxInt8StandIn = portable<kAmxInt8Shape>("amx_int8 stand-in", 0.00055, 0.016, DenseLayout::digits);
+const Kernel kAmxInt8StandIn =
+    portable<kAmxInt8Shape>("amx_int8 stand-in", 0.00055, 0.016, DenseLayout::digits);
 
 }  // namespace gcbs

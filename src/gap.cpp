@@ -1,0 +1,212 @@
+// Graph -> orders -> losses: what every order comes to, and what random ones come to.
+//
+// Everything that can be refused is refused before work starts. The graph's operands are gone before those
+// of the losses are made.
+#include "gcbs/gap.h"
+
+#include <cmath>
+#include <limits>
+
+#include "base/memory.h"
+#include "base/run.h"
+#include "base/run_frame.h"
+#include "checks.h"
+#include "edge_stats.h"
+#include "gcbs/error.h"
+#include "graph/graph.h"
+#include "oracle.h"
+#include "ordering/order_graph.h"
+#include "similarity/find_edges.h"
+#include "similarity/tile_scan.h"
+
+namespace gcbs {
+namespace {
+
+void check_loss_options(const LossOptions& options, bool has_negatives) {
+  if (!(options.temperature > 0) || !std::isfinite(options.temperature))
+    throw Error(ErrorKind::usage, "temperature " + std::to_string(options.temperature) + " is out of range",
+                "similarities are divided by it", "use a number above 0, for example 0.05");
+  if (options.random_trials < 1)
+    throw Error(ErrorKind::usage, "0 random trials have no mean", "the gap is measured against random orders",
+                "use 1 or more");
+  if (options.form == Form::simclr && has_negatives)
+    throw Error(ErrorKind::usage, "the simclr form has no extra negatives",
+                "its views are contrasted with each other only", "use the clip form, or leave them out");
+  check_filter(options.filter);
+}
+
+std::vector<Vertex> checked_order(const NamedOrder& order, std::size_t rows) {
+  const auto wrong = [&](const std::string& problem, const std::string& reason) {
+    return Error(ErrorKind::input, order.name + " is no order of these rows: " + problem, reason,
+                 "give every row from 0 to " + std::to_string(rows - 1) + " exactly once");
+  };
+  if (order.rows.size() != rows)
+    throw wrong("it has " + std::to_string(order.rows.size()) + " entries",
+                "the data has " + std::to_string(rows) + " rows");
+  std::vector<Vertex> result(rows);
+  std::vector<std::int64_t> place(rows, -1);
+  for (std::size_t p = 0; p < rows; ++p) {
+    const std::int64_t row = order.rows[p];
+    const std::string at = "position " + std::to_string(p) + " has row " + std::to_string(row);
+    if (row < 0 || row >= static_cast<std::int64_t>(rows)) throw wrong("an entry is out of range", at);
+    std::int64_t& before = place[static_cast<std::size_t>(row)];
+    if (before >= 0) throw wrong("a row comes twice", at + ", and so has position " + std::to_string(before));
+    before = static_cast<std::int64_t>(p);
+    result[p] = static_cast<Vertex>(row);
+  }
+  return result;
+}
+
+/// The graph, then the losses; the graph's edges stay.
+double expected_bytes(const MatrixView& x, const GapOptions& options, double quantile, bool has_negatives,
+                      unsigned threads) {
+  const auto n = static_cast<double>(x.rows);
+  const double operand = 2 * operand_bytes(x.rows, x.cols);
+  const double parts = options.loss.form == Form::simclr ? 3 : has_negatives ? 2 : 1;
+  const double edges = (1 - quantile) * n * n * 4.2;
+  const double losses = edges + parts * operand * 0.7 + 900 * n + 32e6 +
+                        oracle_bytes(x.rows, x.cols, options.run.batch_size, threads);
+  return std::max(expected_graph_bytes(x.rows, x.cols, quantile), losses);
+}
+
+double seconds_of(const std::vector<Stage>& stages) {
+  double sum = 0;
+  for (const Stage& stage : stages) sum += stage.seconds;
+  return sum;
+}
+
+struct FoundOrder {
+  std::string name;
+  std::vector<Vertex> rows;
+  double seconds = 0;
+  std::uint64_t peak_bytes = 0;
+};
+
+class GapRun {
+ public:
+  GapRun(const MatrixView& x, const MatrixView& y, const MatrixView* negatives, const GapOptions& options,
+         Observer* observer)
+      : options_(options), progress_(observer) {
+    check_shapes(x, y, options.run.batch_size);
+    check_loss_options(options.loss, negatives != nullptr);
+    if (negatives != nullptr) check_shapes(x, *negatives, options.run.batch_size);
+    for (const NamedOrder& order : options.orders)
+      orders_.push_back({order.name, checked_order(order, x.rows), 0, 0});
+    const Groups groups(options.loss.filter.groups, x.rows);  // says what is wrong with the ids, early
+    result_.isa = choose_isa(options.run.isa);
+    result_.threads = options.run.threads != 0 ? options.run.threads : usable_cores();
+    result_.quantile = resolve_quantile(options.run.similarity, options.run.batch_size, x.rows);
+    check_memory(expected_bytes(x, options, result_.quantile, negatives != nullptr, result_.threads),
+                 options.run.memory_limit,
+                 "raise the memory limit, keep fewer neighbours, or use fewer rows");
+    run_ = {result_.threads, observer, &meter_};
+    progress_.begin("normalise");
+    const bool normalised = options.run.similarity.normalised;
+    const Rows rows_x(x, normalised, run_), rows_y(y, normalised, run_);
+    std::optional<Rows> rows_z;
+    if (negatives != nullptr) rows_z.emplace(*negatives, normalised, run_);
+    const Edges edges = find_orders(rows_x, rows_y);
+    evaluate({rows_x, rows_y, rows_z ? &*rows_z : nullptr}, edges);
+    result_.stages = progress_.finish();
+    result_.peak_bytes = meter_.peak_bytes();
+  }
+
+  GapResult take() { return std::move(result_); }
+
+ private:
+  const Kernel& kernel() const { return kernel_for(result_.isa); }
+
+  /// The orders of the methods, before those that were given. Returns the kept edges.
+  Edges find_orders(const Rows& x, const Rows& y) {
+    SimilarityOptions similarity = options_.run.similarity;
+    similarity.seed = options_.run.seed;
+    FoundEdges found = find_edges(x, y, result_.quantile, similarity, kernel(), run_,
+                                  [&](std::string_view name) { progress_.begin(name); });
+    result_.threshold = found.threshold;
+    result_.edge_count = found.edges.count();
+    progress_.begin("graph");
+    Graph graph = build_graph(std::move(found.edges), run_);
+    const double shared_seconds = seconds_of(progress_.finish());
+    const std::uint64_t shared_bytes = meter_.peak_bytes();
+    std::vector<FoundOrder> orders;
+    for (const Method method : options_.methods) {
+      OrderingOptions ordering = options_.run.ordering;
+      ordering.method = method;
+      ordering.seed = options_.run.seed;
+      const double before = seconds_of(progress_.finish());
+      progress_.begin("order");
+      const Order order = order_graph(graph, ordering, run_);
+      const double own = seconds_of(progress_.finish()) - before;
+      orders.push_back({name_of(method), order.old_of_new, own + (needs_graph(method) ? shared_seconds : 0),
+                        needs_graph(method) ? shared_bytes : order.old_of_new.size() * sizeof(Vertex)});
+    }
+    orders_.insert(orders_.begin(), std::make_move_iterator(orders.begin()),
+                   std::make_move_iterator(orders.end()));
+    return std::move(graph.out);
+  }
+
+  void evaluate(const LossRows& rows, const Edges& edges) {
+    const std::size_t size = options_.run.batch_size, n = rows.x.count();
+    const Direction direction = options_.loss.direction;
+    progress_.begin("global");
+    const LossModel model(rows.x, rows.y, rows.negatives, options_.loss, kernel(), run_);
+    const GlobalLoss global = model.global();
+    result_.loss_global = global.loss;
+    result_.probability_global = global.probability[direction];
+    result_.error_bound = global.error_bound;
+
+    progress_.begin("random");
+    // One batch of everything is the global loss: every order then sees it all.
+    const bool whole = size == n;
+    const TrialLoss random = whole ? TrialLoss{global.loss[direction], 0, global.probability[direction]}
+                                   : model.of_random(size, options_.run.seed);
+    result_.random = {options_.loss.random_trials, random.mean, random.deviation, random.probability};
+
+    progress_.begin("batches");
+    const Outranking outranking(edges, model, kernel(), run_);
+    for (const FoundOrder& order : orders_) {
+      OrderLoss loss = model.of_order(order.rows, size, global);
+      if (whole) loss.loss = global.loss, loss.probability = global.probability;
+      const EdgeStats stats = edge_stats(edges, outranking, order.rows, size, run_);
+      OrderGap gap;
+      gap.name = order.name;
+      gap.loss_train = loss.loss;
+      gap.gap = global.loss[direction] - loss.loss[direction];
+      const double random_gap = global.loss[direction] - random.mean;
+      if (!whole && random_gap > 0) gap.gap_closed = 1 - gap.gap / random_gap;
+      gap.edges_in_batch = stats.in_batch;
+      gap.outranking = outranking.share();
+      gap.outranking_in_batch = stats.outranking_in_batch;
+      gap.bandwidth = stats.bandwidth;
+      gap.bounds = loss.bounds;
+      gap.qbap = loss.qbap;
+      gap.qap = loss.qap;
+      gap.probability = loss.probability[direction];
+      gap.seconds = order.seconds;
+      gap.peak_bytes = order.peak_bytes;
+      gap.batches = std::move(loss.batches);
+      result_.orders.push_back(std::move(gap));
+    }
+
+    progress_.begin("oracle");
+    result_.oracle_loss =
+        whole ? global.loss[direction] : oracle_loss(rows, model, options_.loss, size, kernel(), run_);
+  }
+
+  const GapOptions& options_;
+  Progress progress_;
+  MemoryMeter meter_;
+  RunContext run_;
+  std::vector<FoundOrder> orders_;
+  GapResult result_;
+};
+
+}  // namespace
+
+GapResult find_gap(const MatrixView& x, const MatrixView& y, const MatrixView* negatives,
+                   const GapOptions& options, Observer* observer) {
+  const StandardArithmetic arithmetic;
+  return GapRun(x, y, negatives, options, observer).take();
+}
+
+}  // namespace gcbs
