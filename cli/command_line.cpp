@@ -97,7 +97,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   program.set_help_flag("-h,--help", "print this help");
   program.set_version_flag("--version", GCBS_VERSION, "print the version");
   program.allow_extras();
-  const std::vector<Verb> verbs{declare_order(program), declare_info(program), declare_completion(program)};
+  const std::vector<Verb> verbs{declare_order(program), declare_gap(program),  declare_compare(program),
+                                declare_mine(program),  declare_info(program), declare_completion(program)};
   for (const Verb& verb : verbs) {
     verb.app->allow_extras();
     verb.app->set_help_flag("-h,--help", "print this help")->group("Run");

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
+#include <array>
 #include <memory>
-#include <system_error>
 
+#include "files.h"
 #include "gcbs/io.h"
 #include "gcbs/pipeline.h"
 #include "order_request.h"
@@ -21,46 +21,6 @@
 
 namespace gcbs::cli {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// The file of `file.safetensors:tensor`.
-fs::path file_of(const std::string& input) {
-  constexpr std::string_view kMark = ".safetensors:";
-  const std::size_t at = input.rfind(kMark);
-  std::error_code ignored;
-  if (at == std::string::npos || fs::exists(input, ignored)) return input;
-  return input.substr(0, at + kMark.size() - 1);
-}
-
-bool is_same_file(const fs::path& a, const fs::path& b) {
-  std::error_code error;
-  if (fs::equivalent(a, b, error) && !error) return true;
-  // One of them is not there yet: compare where they would be.
-  return fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error) &&
-         !error;
-}
-
-void check_output(const std::string& output, const OrderRequest& request) {
-  for (const std::string& input : {request.x, request.y})
-    if (is_same_file(output, file_of(input)))
-      throw Error(ErrorKind::usage, output + " is both an input and an output",
-                  "writing it would destroy the embeddings", "choose another name for the output");
-  check_writable(output);
-}
-
-void check_outputs(const OrderRequest& request) {
-  check_output(request.output, request);
-  if (request.edges.empty()) return;
-  if (is_same_file(request.output, request.edges))
-    throw Error(ErrorKind::usage, "-o and --edges name the same file " + request.output,
-                "one would overwrite the other", "give them different names");
-  check_output(request.edges, request);
-}
-
-void check_stop() {
-  if (stop_signal() != 0) throw Error(ErrorKind::interrupted, "interrupted");
-}
 
 void write_outputs(const OrderRequest& request, const OrderResult& result) {
   WritePhase phase;
@@ -97,7 +57,8 @@ OrderReport order_files(const OrderRequest& request, Progress& progress) {
 
 void run_order(const OrderRequest& request, Terminal& terminal) {
   const Stopwatch total;
-  check_outputs(request);
+  check_outputs(std::array{OutputFlag{"-o", request.output}, OutputFlag{"--edges", request.edges}},
+                std::array{request.x, request.y});
   Progress progress(terminal, request.quiet);
   OrderReport report = order_files(request, progress);
   progress.finish();

@@ -1,10 +1,10 @@
 // The flags of `gcbs order`, and what they come to.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "gcbs/pipeline.h"
+#include "shared_flags.h"
 
 namespace CLI {
 class App;
@@ -12,12 +12,12 @@ class App;
 
 namespace gcbs::cli {
 
-/// The words as they were typed; none where a flag was not given.
 struct OrderFlags {
-  using Word = std::optional<std::string>;
-  Word x, y, batch_size, quantile, neighbours, method, threshold, shortcut, output, edges;
-  Word threads, seed, isa, memory_limit;
-  bool paper = false, normalised = false, json = false, quiet = false;
+  InputFlags inputs;
+  GraphFlags graph;
+  RunFlags run;
+  Word batch_size, method, output, edges;
+  bool paper = false;
 };
 
 /// Adds the flags to the verb; `flags` must outlive the parse.

@@ -20,6 +20,9 @@ struct Verb {
 };
 
 Verb declare_order(CLI::App& program);
+Verb declare_gap(CLI::App& program);
+Verb declare_compare(CLI::App& program);
+Verb declare_mine(CLI::App& program);
 Verb declare_info(CLI::App& program);
 Verb declare_completion(CLI::App& program);
 

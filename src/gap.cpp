@@ -162,6 +162,11 @@ class GapRun {
                                    : model.of_random(size, options_.run.seed);
     result_.random = {options_.loss.random_trials, random.mean, random.deviation, random.probability};
 
+    const double random_gap = global.loss[direction] - random.mean;
+    const auto closed = [&](double gap) {
+      return !whole && random_gap > 0 ? std::optional(1 - gap / random_gap) : std::nullopt;
+    };
+
     progress_.begin("batches");
     const Outranking outranking(edges, model, kernel(), run_);
     for (const FoundOrder& order : orders_) {
@@ -172,8 +177,7 @@ class GapRun {
       gap.name = order.name;
       gap.loss_train = loss.loss;
       gap.gap = global.loss[direction] - loss.loss[direction];
-      const double random_gap = global.loss[direction] - random.mean;
-      if (!whole && random_gap > 0) gap.gap_closed = 1 - gap.gap / random_gap;
+      gap.gap_closed = closed(gap.gap);
       gap.edges_in_batch = stats.in_batch;
       gap.outranking = outranking.share();
       gap.outranking_in_batch = stats.outranking_in_batch;
@@ -191,6 +195,7 @@ class GapRun {
     progress_.begin("oracle");
     result_.oracle_loss =
         whole ? global.loss[direction] : oracle_loss(rows, model, options_.loss, size, kernel(), run_);
+    result_.oracle_gap_closed = closed(global.loss[direction] - result_.oracle_loss);
   }
 
   const GapOptions& options_;

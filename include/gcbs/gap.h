@@ -55,6 +55,7 @@ struct GapResult {
   double error_bound = 0;  ///< of every loss here, against the float64 definition
   RandomGap random;
   double oracle_loss = 0;  ///< every row with its own hardest negatives: no order passes it
+  std::optional<double> oracle_gap_closed;
   Threshold threshold;
   EdgeIndex edge_count = 0;
   double quantile = 0;

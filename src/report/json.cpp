@@ -6,36 +6,17 @@
 // bad bytes replaced, so that the object always parses.
 // Determinism: the same input and options give the same text but for seconds and peak_bytes; so the
 // default memory limit, which moves with the machine, is null.
-#include <nlohmann/json.hpp>
-
 #include "gcbs/version.h"
+#include "report/json_parts.h"
 #include "report/report.h"
 
 namespace gcbs {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr int kSchema = 1;
-
 Json names(const std::vector<Isa>& isas) {
   Json list = Json::array();
   for (const Isa isa : isas) list.push_back(name_of(isa));
   return list;
-}
-
-Json stages_of(const std::vector<Stage>& stages) {
-  Json list = Json::array();
-  for (const Stage& stage : stages) list.push_back({{"name", stage.name}, {"seconds", stage.seconds}});
-  return list;
-}
-
-Json threshold_of(const std::optional<Threshold>& threshold) {
-  if (!threshold) return nullptr;
-  return {{"mode", name_of(threshold->mode)},
-          {"value", threshold->value},
-          {"low", threshold->low},
-          {"high", threshold->high}};
 }
 
 /// Every option as the run used it, whether it was given or not.
@@ -44,11 +25,7 @@ Json options_of(const OrderReport& report) {
   const SimilarityOptions& similarity = options.similarity;
   Json json{{"x", report.x_path}, {"y", report.y_path}, {"batch_size", options.batch_size}};
   if (report.result.threshold) {
-    const double rows = static_cast<double>(report.rows);
-    json["quantile"] = report.result.quantile;
-    json["neighbours"] = similarity.quantile
-                             ? (1 - *similarity.quantile) * rows
-                             : similarity.neighbours.value_or(static_cast<double>(options.batch_size));
+    add_graph_options(json, options, report.result.quantile, report.rows);
   } else {
     json["quantile"] = nullptr;
     json["neighbours"] = nullptr;
@@ -61,21 +38,17 @@ Json options_of(const OrderReport& report) {
   json["seed"] = options.seed;
   json["threads"] = report.result.threads;
   json["isa"] = name_of(report.result.isa);
-  json["memory_limit"] = options.memory_limit == 0 ? Json(nullptr) : Json(options.memory_limit);
-  json["edges"] = report.edges_path.empty() ? Json(nullptr) : Json(report.edges_path);
+  json["memory_limit"] = limit_json(options.memory_limit);
+  json["edges"] = path_json(report.edges_path);
   json["output"] = report.output_path;
   return json;
-}
-
-std::string printed(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
 
 std::string json_of(const OrderReport& report) {
   const OrderResult& result = report.result;
-  return printed({{"schema", kSchema},
+  return printed({{"schema", kJsonSchema},
                   {"command", "order"},
                   {"version", GCBS_VERSION},
                   {"options", options_of(report)},
@@ -84,16 +57,16 @@ std::string json_of(const OrderReport& report) {
                   {"isa", name_of(result.isa)},
                   {"threads", result.threads},
                   {"method", name_of(report.options.ordering.method)},
-                  {"threshold", threshold_of(result.threshold)},
+                  {"threshold", threshold_json(result.threshold)},
                   {"edges", result.edge_count},
                   {"output", report.output_path},
                   {"seconds", report.seconds},
-                  {"stages", stages_of(result.stages)},
+                  {"stages", stages_json(result.stages)},
                   {"peak_bytes", result.peak_bytes}});
 }
 
 std::string json_of(const MachineReport& report) {
-  return printed({{"schema", kSchema},
+  return printed({{"schema", kJsonSchema},
                   {"command", "info"},
                   {"version", GCBS_VERSION},
                   {"options", Json::object()},

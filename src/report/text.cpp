@@ -8,15 +8,10 @@
 
 #include "gcbs/version.h"
 #include "report/report.h"
+#include "report/text_parts.h"
 
 namespace gcbs {
 namespace {
-
-std::string seconds_text(double seconds) {
-  if (seconds >= 100) return fmt::format("{:.0f} s", seconds);
-  if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
-  return fmt::format("{:.1f} ms", seconds * 1e3);
-}
 
 std::string threshold_text(const OrderReport& report) {
   const Threshold& threshold = *report.result.threshold;
@@ -35,18 +30,6 @@ std::string order_text(const OrderReport& report) {
   return text;
 }
 
-/// The stages that took time worth a reader's eye, in order.
-std::string stages_text(const OrderReport& report) {
-  std::string text = seconds_text(report.seconds);
-  const char* separator = "  ";
-  for (const Stage& stage : report.result.stages) {
-    if (stage.seconds < 0.01 * report.seconds) continue;
-    text += fmt::format("{}{} {}", separator, stage.name, seconds_text(stage.seconds));
-    separator = ", ";
-  }
-  return text;
-}
-
 std::string listed(const std::vector<Isa>& isas) {
   std::string text;
   for (const Isa isa : isas) text += (text.empty() ? "" : ", ") + std::string(name_of(isa));
@@ -54,6 +37,28 @@ std::string listed(const std::vector<Isa>& isas) {
 }
 
 }  // namespace
+
+std::string seconds_text(double seconds) {
+  if (seconds >= 100) return fmt::format("{:.0f} s", seconds);
+  if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
+  return fmt::format("{:.1f} ms", seconds * 1e3);
+}
+
+std::string stages_text(double seconds, const std::vector<Stage>& stages) {
+  std::string text = seconds_text(seconds);
+  const char* separator = "  ";
+  for (const Stage& stage : stages) {
+    if (stage.seconds < 0.01 * seconds) continue;
+    text += fmt::format("{}{} {}", separator, stage.name, seconds_text(stage.seconds));
+    separator = ", ";
+  }
+  return text;
+}
+
+std::string memory_text(std::uint64_t peak_bytes, Isa isa, unsigned threads) {
+  return fmt::format("{} at most  {}, {} thread{}", bytes_text(peak_bytes), name_of(isa), threads,
+                     threads == 1 ? "" : "s");
+}
 
 std::string grouped(std::uint64_t value) {
   std::string digits = std::to_string(value);
@@ -82,11 +87,9 @@ std::vector<ReportLine> lines_of(const OrderReport& report) {
     lines.push_back({"edges", fmt::format("{}  {:.1f} a row", grouped(result.edge_count), a_row)});
   }
   lines.push_back({"order", order_text(report)});
-  lines.push_back({"time", stages_text(report)});
+  lines.push_back({"time", stages_text(report.seconds, result.stages)});
   if (result.threshold)
-    lines.push_back(
-        {"memory", fmt::format("{} at most  {}, {} thread{}", bytes_text(result.peak_bytes),
-                               name_of(result.isa), result.threads, result.threads == 1 ? "" : "s")});
+    lines.push_back({"memory", memory_text(result.peak_bytes, result.isa, result.threads)});
   lines.push_back({"written", report.output_path});
   if (!report.edges_path.empty()) lines.push_back({"", report.edges_path});
   return lines;

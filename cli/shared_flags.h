@@ -1,0 +1,78 @@
+// Flags that several verbs have: one name, one text, one meaning.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gcbs/cpu.h"
+#include "gcbs/error.h"
+#include "gcbs/loss.h"
+#include "gcbs/pipeline.h"
+
+namespace CLI {
+class App;
+}
+
+namespace gcbs::cli {
+
+/// A word as it was typed; none where the flag was not given.
+using Word = std::optional<std::string>;
+
+struct InputFlags {
+  Word x, y;
+  bool normalised = false;
+};
+struct InputFiles {
+  std::string x, y;  ///< y equals x where none was given
+};
+
+struct GraphFlags {
+  Word quantile, neighbours, threshold, shortcut;
+};
+
+struct FilterFlags {
+  std::vector<std::string> groups;
+  Word relative_margin, absolute_margin, max_score;
+};
+/// Ids are read from files later.
+struct FilterRequest {
+  std::vector<std::string> group_files;
+  FilterOptions options;
+};
+
+struct RunFlags {
+  Word threads, seed, isa, memory_limit;
+  bool json = false, quiet = false;
+};
+struct RunOptions {
+  unsigned threads = 0;
+  std::uint64_t seed = 0;
+  std::optional<Isa> isa;
+  std::uint64_t memory_limit = 0;
+};
+
+/// Each adds its flags to the verb; the flags must outlive the parse.
+void declare_inputs(CLI::App& verb, InputFlags& flags);
+void declare_batch_size(CLI::App& verb, Word& batch_size);
+void declare_graph(CLI::App& verb, GraphFlags& flags);
+void declare_filter(CLI::App& verb, FilterFlags& flags, const char* what);
+void declare_output(CLI::App& verb, RunFlags& flags);
+void declare_run(CLI::App& verb, RunFlags& flags, const char* seed_of);
+
+/// Each throws Error(usage) for what is wrong whatever the data.
+InputFiles resolve_inputs(const InputFlags& flags, const char* example);
+std::size_t resolve_batch_size(const Word& batch_size);
+void resolve_graph(const GraphFlags& flags, SimilarityOptions& options);
+FilterRequest resolve_filter(const FilterFlags& flags);
+RunOptions resolve_run(const RunFlags& flags);
+Method method_of(const std::string& name);
+
+/// The word after a flag, or an error that says why it is needed and how to give it.
+std::string needed(const Word& word, const std::string& what, const std::string& why, const std::string& fix);
+Error contradiction(const std::string& first, const std::string& second, const std::string& reason);
+
+/// Reads the files of --groups.
+std::vector<std::vector<std::int64_t>> read_groups(const std::vector<std::string>& files);
+
+}  // namespace gcbs::cli

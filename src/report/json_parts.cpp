@@ -1,0 +1,36 @@
+#include "report/json_parts.h"
+
+namespace gcbs {
+
+Json stages_json(const std::vector<Stage>& stages) {
+  Json list = Json::array();
+  for (const Stage& stage : stages) list.push_back({{"name", stage.name}, {"seconds", stage.seconds}});
+  return list;
+}
+
+Json threshold_json(const std::optional<Threshold>& threshold) {
+  if (!threshold) return nullptr;
+  return {{"mode", name_of(threshold->mode)},
+          {"value", threshold->value},
+          {"low", threshold->low},
+          {"high", threshold->high}};
+}
+
+Json number_json(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json path_json(const std::string& path) { return path.empty() ? Json(nullptr) : Json(path); }
+
+Json limit_json(std::uint64_t memory_limit) { return memory_limit == 0 ? Json(nullptr) : Json(memory_limit); }
+
+void add_graph_options(Json& options, const PipelineOptions& run, double quantile, std::size_t rows) {
+  options["quantile"] = quantile;
+  options["neighbours"] = run.similarity.quantile
+                              ? (1 - *run.similarity.quantile) * static_cast<double>(rows)
+                              : run.similarity.neighbours.value_or(static_cast<double>(run.batch_size));
+}
+
+std::string printed(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace gcbs
