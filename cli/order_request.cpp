@@ -51,6 +51,7 @@ void declare_flags(CLI::App& verb, OrderFlags& flags) {
   verb.add_option("--edges", flags.edges, "also the graph: int32, E x 2, sorted by (row, column)")
       ->type_name("FILE.npy")
       ->group("Output");
+  verb.add_flag("--no-verdict", flags.no_verdict, "do not estimate what the order is worth")->group("Output");
   declare_output(verb, flags.run);
   declare_run(verb, flags.run, "random and estimate");
 }
@@ -76,6 +77,7 @@ OrderRequest resolve(const OrderFlags& flags) {
     throw contradiction("--edges", "--method " + *flags.method,
                         "that method reads no graph, so there are no edges to write");
   options.keep_edges = flags.edges.has_value();
+  if (!flags.no_verdict) options.verdict = VerdictOptions{};
   request.paper = flags.paper;
   request.json = flags.run.json;
   request.quiet = flags.run.quiet;

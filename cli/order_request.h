@@ -17,7 +17,7 @@ struct OrderFlags {
   GraphFlags graph;
   RunFlags run;
   Word batch_size, method, output, edges;
-  bool paper = false;
+  bool paper = false, no_verdict = false;
 };
 
 /// Adds the flags to the verb; `flags` must outlive the parse.

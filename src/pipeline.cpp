@@ -11,8 +11,10 @@
 #include "matrix/rows.h"
 #include "ordering/order_graph.h"
 #include "similarity/find_edges.h"
+#include "verdict.h"
 
 namespace gcbs {
+
 OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const PipelineOptions& options,
                         Observer* observer) {
   check_shapes(x, y, options.batch_size);
@@ -29,15 +31,17 @@ OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const Pipeline
   Progress progress(observer);
   {
     Graph graph;
+    std::optional<Rows> rows_x, rows_y;
     if (needs_graph(ordering.method)) {
       check_memory(expected_graph_bytes(x.rows, x.cols, result.quantile), options.memory_limit,
                    "raise the memory limit, keep fewer neighbours, or order fewer rows at a time");
       progress.begin("normalise");
-      const Rows rows_x(x, options.similarity.normalised, run), rows_y(y, options.similarity.normalised, run);
+      rows_x.emplace(x, options.similarity.normalised, run);
+      rows_y.emplace(y, options.similarity.normalised, run);
       SimilarityOptions similarity = options.similarity;
       similarity.seed = options.seed;
-      FoundEdges found = find_edges(rows_x, rows_y, result.quantile, similarity, kernel_for(result.isa), run,
-                                    [&](std::string_view name) { progress.begin(name); });
+      FoundEdges found = find_edges(*rows_x, *rows_y, result.quantile, similarity, kernel_for(result.isa),
+                                    run, [&](std::string_view name) { progress.begin(name); });
       result.threshold = found.threshold;
       result.edge_count = found.edges.count();
       progress.begin("graph");
@@ -47,6 +51,11 @@ OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const Pipeline
     }
     progress.begin("order");
     result.order = order_graph(graph, ordering, run);
+    if (options.verdict && needs_graph(ordering.method)) {
+      progress.begin("verdict");
+      result.verdict = judge_order(*rows_x, *rows_y, graph, result.order.old_of_new, options.batch_size,
+                                   *options.verdict, options.seed, run);
+    }
     result.stages = progress.finish();
     result.peak_bytes = meter.peak_bytes();
     if (options.keep_edges) {

@@ -19,6 +19,15 @@ Json names(const std::vector<Isa>& isas) {
   return list;
 }
 
+Json verdict_json(const std::optional<Verdict>& verdict) {
+  if (!verdict) return nullptr;
+  return {{"gap_closed", verdict->gap_closed},
+          {"low", verdict->low},
+          {"high", verdict->high},
+          {"outranking", verdict->outranking},
+          {"anchors", verdict->anchors}};
+}
+
 /// Every option as the run used it, whether it was given or not.
 Json options_of(const OrderReport& report) {
   const PipelineOptions& options = report.options;
@@ -35,6 +44,7 @@ Json options_of(const OrderReport& report) {
   json["shortcut"] = name_of(similarity.shortcut);
   json["paper"] = report.paper;
   json["normalised"] = similarity.normalised;
+  json["verdict"] = options.verdict.has_value();
   json["seed"] = options.seed;
   json["threads"] = report.result.threads;
   json["isa"] = name_of(report.result.isa);
@@ -59,6 +69,7 @@ std::string json_of(const OrderReport& report) {
                   {"method", name_of(report.options.ordering.method)},
                   {"threshold", threshold_json(result.threshold)},
                   {"edges", result.edge_count},
+                  {"verdict", verdict_json(result.verdict)},
                   {"output", report.output_path},
                   {"seconds", report.seconds},
                   {"stages", stages_json(result.stages)},

@@ -30,6 +30,21 @@ std::string order_text(const OrderReport& report) {
   return text;
 }
 
+/// What the order is worth, and a warning where its batches look unsafe.
+std::vector<std::string> verdict_texts(const Verdict& verdict) {
+  constexpr double kManyOutrank = 0.05;
+  std::vector<std::string> texts{fmt::format(
+      "closes {:.0f} % of the gap to the global loss (random 0 %), 95 % sure of {:.0f} to {:.0f} %",
+      100 * verdict.gap_closed, 100 * verdict.low, 100 * verdict.high)};
+  const std::string share = fmt::format("{:.1f} % of the kept edges are more similar than their own positive",
+                                        100 * verdict.outranking);
+  texts.push_back(verdict.outranking < kManyOutrank
+                      ? share
+                      : "warning: " + share +
+                            ", so some may be false negatives: look with gcbs gap --relative-margin 0.05");
+  return texts;
+}
+
 std::string listed(const std::vector<Isa>& isas) {
   std::string text;
   for (const Isa isa : isas) text += (text.empty() ? "" : ", ") + std::string(name_of(isa));
@@ -87,6 +102,10 @@ std::vector<ReportLine> lines_of(const OrderReport& report) {
     lines.push_back({"edges", fmt::format("{}  {:.1f} a row", grouped(result.edge_count), a_row)});
   }
   lines.push_back({"order", order_text(report)});
+  if (result.verdict) {
+    for (const std::string& text : verdict_texts(*result.verdict))
+      lines.push_back({lines.back().label == "order" ? "verdict" : "", text});
+  }
   lines.push_back({"time", stages_text(report.seconds, result.stages)});
   if (result.threshold)
     lines.push_back({"memory", memory_text(result.peak_bytes, result.isa, result.threads)});
