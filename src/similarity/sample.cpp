@@ -219,6 +219,14 @@ TailSample sample_tail(const FinePrepared& fine, double quantile, double wanted_
     sample.cut = -kInfinity;
     sample.top = all_values(fine, kernel, run);
     sample.drawn = static_cast<double>(pairs);
+    // Ranks beyond the quantile's are never asked for: only the upper end is sorted.
+    const auto kept = static_cast<std::size_t>(sample.tail_share * sample.drawn) + 16;
+    if (kept < sample.top.size()) {
+      const auto end = sample.top.begin() + static_cast<std::ptrdiff_t>(kept);
+      std::nth_element(sample.top.begin(), end, sample.top.end(), std::greater<>());
+      sample.cut = *end;
+      sample.top.erase(end, sample.top.end());
+    }
     std::sort(sample.top.begin(), sample.top.end(), std::greater<>());
     return sample;
   }

@@ -1,4 +1,4 @@
-// exp and log against long double, over their whole range and at its edges.
+// exp, log and softplus against long double, over their whole range and at its edges.
 #include "base/elementary.h"
 
 #include <gtest/gtest.h>
@@ -39,6 +39,23 @@ TEST(Elementary, LogIsWithinTwoUnits) {
         << x;
   }
   EXPECT_EQ(log_of(1), 0);
+}
+
+TEST(Elementary, SoftplusIsWithinAFewUnits) {
+  Random random(3);
+  for (int i = 0; i < 200000; ++i) {
+    const double t = i % 3 == 0   ? uniform(random, -707.9, 1000)
+                     : i % 3 == 1 ? uniform(random, -45, 45)
+                                  : uniform(random, -1, 1);
+    const auto exact = t > 0
+                           ? static_cast<long double>(t) + std::log1p(std::exp(-static_cast<long double>(t)))
+                           : std::log1p(std::exp(static_cast<long double>(t)));
+    ASSERT_LE(std::abs((static_cast<long double>(softplus_of(t)) - exact) / exact), 6 * 0x1p-52L) << t;
+  }
+  EXPECT_EQ(softplus_of(-1000), 0);
+  EXPECT_EQ(softplus_of(1e300), 1e300);
+  EXPECT_EQ(softplus_of(-std::numeric_limits<double>::infinity()), 0);
+  EXPECT_EQ(softplus_of(std::numeric_limits<double>::infinity()), std::numeric_limits<double>::infinity());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "io/npy.h"
 
 #include <array>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -147,6 +148,95 @@ TEST(Npy, HeadersThatAreNoDictionary) {
   expect_refused(npy("{'descr' '<f4'}", ""), "':' is missing");
   expect_refused(npy("{'descr': '<f4' 'fortran_order': False}", ""), "'}' is missing");
   expect_refused(npy(npy_dict("<f4", "(1, 1)") + "x", "1234"), "text follows");
+}
+
+std::vector<std::int64_t> integers(const std::string& bytes) {
+  return parse_npy_integers(bytes_in(bytes), "ids.npy");
+}
+
+void expect_no_integers(const std::string& bytes, const std::string& reason, const std::string& fix = "") {
+  const Error error = test::error_of([&] { integers(bytes); });
+  EXPECT_EQ(error.kind(), ErrorKind::input);
+  EXPECT_THAT(error.problem(), HasSubstr("ids.npy"));
+  EXPECT_THAT(error.reason(), HasSubstr(reason));
+  EXPECT_THAT(error.fix(), HasSubstr(fix));
+}
+
+/// A vector of the type's least, greatest and small values comes back as it was, in every version.
+template <class T>
+void expect_integers(const std::string& code) {
+  constexpr T kLeast = std::numeric_limits<T>::min();
+  constexpr auto kMost = static_cast<T>(
+      std::min<std::uint64_t>(std::numeric_limits<T>::max(), std::numeric_limits<std::int64_t>::max()));
+  const std::vector<T> values = {kLeast, T{0}, T{1}, T{100}, kMost, static_cast<T>(kMost - 1)};
+  const std::vector<std::int64_t> expected(values.begin(), values.end());
+  for (const char* order : {"<", "", "=", "|"})
+    for (const int major : {1, 2, 3})
+      EXPECT_EQ(integers(npy(npy_dict(order + code, "(6,)"), test::raw(values), major)), expected)
+          << order << code;
+  const std::string swapped = npy(npy_dict(">" + code, "(6,)"), test::raw(values));
+  if (sizeof(T) == 1)
+    EXPECT_EQ(integers(swapped), expected);  // a byte has no order
+  else
+    expect_no_integers(swapped, "swapped byte order ('>" + code + "')", ".astype('<i8')");
+}
+
+TEST(NpyIntegers, EveryTypeInEveryVersion) {
+  expect_integers<std::int8_t>("i1");
+  expect_integers<std::int16_t>("i2");
+  expect_integers<std::int32_t>("i4");
+  expect_integers<std::int64_t>("i8");
+  expect_integers<std::uint8_t>("u1");
+  expect_integers<std::uint16_t>("u2");
+  expect_integers<std::uint32_t>("u4");
+  expect_integers<std::uint64_t>("u8");
+}
+
+TEST(NpyIntegers, OfNoRowsAndOfMoreBytesThanAreMeant) {
+  EXPECT_TRUE(integers(npy(npy_dict("<i8", "(0,)"))).empty());
+  EXPECT_EQ(integers(npy(npy_dict("<i2", "(1,)"), std::string("\x05\x01\x09", 3))),
+            std::vector<std::int64_t>{261});
+  EXPECT_EQ(integers(npy(npy_dict("<i2", "(1,)", "True"), std::string("\x05\x01", 2))),
+            std::vector<std::int64_t>{261});
+}
+
+TEST(NpyIntegers, TooLargeForInt64) {
+  const std::vector<std::uint64_t> values = {1, std::uint64_t{1} << 63};
+  expect_no_integers(npy(npy_dict("<u8", "(2,)"), test::raw(values)), "9223372036854775808");
+}
+
+TEST(NpyIntegers, CutShortAnywhereIsRefused) {
+  const std::string whole = npy(npy_dict("<i4", "(3,)"), std::string(12, '\x01'));
+  EXPECT_EQ(integers(whole), std::vector<std::int64_t>(3, 0x01010101));
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const Error error = test::error_of([&] { integers(whole.substr(0, size)); });
+    EXPECT_EQ(error.kind(), ErrorKind::input) << size;
+    EXPECT_THAT(error.reason(), HasSubstr(size == 0 ? "not a .npy" : "cut short")) << size;
+  }
+}
+
+TEST(NpyIntegers, ShapesAndTypesThatAreNotTaken) {
+  const std::string data(64, '\0');
+  expect_no_integers(npy(npy_dict("<i8", "()"), data), "0-D array", "one number a row");
+  expect_no_integers(npy(npy_dict("<i8", "(2, 4)"), data), "2-D array of shape (2, 4)", "one number a row");
+  expect_no_integers(npy(npy_dict("<i8", "(8, 1)"), data), "2-D array");
+  for (const char* descr : {"<f8", "<f4", "|b1", "<c8", "|O", "<U3", "<i16", "i", "", ">", "<M8[ns]", "<V8"})
+    expect_no_integers(npy(npy_dict(descr, "(2,)"), data), "not whole numbers", ".astype('<i8')");
+  expect_no_integers(npy("{'descr': [('a', '<i8')], 'fortran_order': False, 'shape': (2,), }", data),
+                     "structured");
+}
+
+TEST(NpyIntegers, HostileHeaders) {
+  const std::string data(64, '\0');
+  expect_no_integers(npy(npy_dict("<i8", "(9,)"), data), "cut short");
+  for (const char* shape : {"(9223372036854775807,)", "(2305843009213693952,)", "(1152921504606846977,)"})
+    expect_no_integers(npy(npy_dict("<i8", shape), data), "cut short");
+  expect_no_integers(npy(npy_dict("<i8", "(9223372036854775808,)"), data), "larger than any memory");
+  expect_no_integers(npy(npy_dict("<i8", "(-1,)"), data), "negative dimension");
+  expect_no_integers(npy(npy_dict("<i8", "(8)"), data), "not a tuple");
+  expect_no_integers(npy(npy_dict("<i8", "(8,)"), data, 1, 65535), "claims 65535 bytes");
+  expect_no_integers(npy(npy_dict("<i8", "(8,)"), data, 9), "version is 9.0");
+  expect_no_integers("PK\x03\x04", "not a .npy file");
 }
 
 TEST(Npy, WritesWhatNumpyWrites) {

@@ -1,5 +1,6 @@
 #include <array>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -31,6 +32,54 @@ TEST(WriteNpy, AnOrderIsWhatNumpySaves) {
     EXPECT_EQ(bytes.substr(128), test::raw(order));
   }
   EXPECT_THAT(folder.names(), ElementsAre("order.npy"));
+}
+
+/// What numpy.save (2.4) writes before the data of a matrix.
+std::string numpys_header(const std::string& descr, const std::string& shape) {
+  const std::string text = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }";
+  return std::string("\x93NUMPY\x01\x00v\x00", 10) + text + std::string(117 - text.size(), ' ') + "\n";
+}
+
+TEST(WriteNpy, MatricesAreWhatNumpySaves) {
+  const Folder folder;
+  const auto written = [&](const auto& values, std::size_t columns) {
+    write_npy(folder / "matrix.npy", std::span(values), columns);
+    return bytes_of_file(folder / "matrix.npy");
+  };
+  // numpy.save(file, numpy.array([[1, -2, 3], [4, 5, -6]])), to the byte
+  const std::vector<std::int64_t> whole = {1, -2, 3, 4, 5, -6};
+  EXPECT_EQ(written(whole, 3),
+            std::string("\x93NUMPY\x01\x00v\x00", 10) +
+                "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 3), }" + std::string(58, ' ') + "\n" +
+                std::string("\x01\0\0\0\0\0\0\0\xfe\xff\xff\xff\xff\xff\xff\xff\x03\0\0\0\0\0\0\0"
+                            "\x04\0\0\0\0\0\0\0\x05\0\0\0\0\0\0\0\xfa\xff\xff\xff\xff\xff\xff\xff",
+                            48));
+  // numpy.array([[1, -2], [0.5, 1e30], [3, 4]], 'f4')
+  const std::vector<float> single = {1, -2, 0.5f, 1e30f, 3, 4};
+  EXPECT_EQ(written(single, 2), numpys_header("<f4", "(3, 2)") +
+                                    std::string("\0\0\x80?\0\0\0\xc0\0\0\0?\xca\xf2Iq\0\0@@\0\0\x80@", 24));
+  const std::vector<double> real = {0.1, -1e300, 0, 2};
+  EXPECT_EQ(written(real, 1), numpys_header("<f8", "(4, 1)") + test::raw(real));
+  EXPECT_EQ(written(real, 4), numpys_header("<f8", "(1, 4)") + test::raw(real));
+  EXPECT_EQ(written(real, 0), numpys_header("<f8", "(4,)") + test::raw(real));
+  EXPECT_EQ(written(single, 0), numpys_header("<f4", "(6,)") + test::raw(single));
+  EXPECT_EQ(written(std::vector<float>(), 3), numpys_header("<f4", "(0, 3)"));
+  const std::vector<float> many(3000, 0.25f);
+  EXPECT_EQ(written(many, 3), numpys_header("<f4", "(1000, 3)") + test::raw(many));
+  EXPECT_THAT(folder.names(), ElementsAre("matrix.npy"));
+}
+
+TEST(WriteNpy, IntegersMakeTheRoundTrip) {
+  const Folder folder;
+  const std::vector<std::int64_t> values = {5, -1, std::numeric_limits<std::int64_t>::max(),
+                                            std::numeric_limits<std::int64_t>::min(), 0};
+  write_npy(folder / "ids.npy", values);
+  EXPECT_EQ(read_integers(folder / "ids.npy"), values);
+  EXPECT_EQ(test::error_of([&] { read_integers(folder / "none.npy"); }).kind(), ErrorKind::input);
+  EXPECT_THAT(test::error_of([&] { read_integers(folder.write("a.npz", "PK\x03\x04")); }).reason(),
+              HasSubstr("zip archive"));
+  write_npy(folder / "matrix.npy", values, 1);
+  EXPECT_THAT(test::error_of([&] { read_integers(folder / "matrix.npy"); }).reason(), HasSubstr("2-D array"));
 }
 
 TEST(WriteNpy, EdgesAreRowColumnPairs) {
