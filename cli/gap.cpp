@@ -12,6 +12,7 @@
 #include "report/gap_report.h"
 #include "signals.h"
 #include "stopwatch.h"
+#include "values.h"
 #include "verbs.h"
 
 namespace gcbs::cli {
@@ -82,11 +83,18 @@ void run(GapRequest&& request, const char* command, Terminal& terminal) {
   }
 }
 
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> words;
-  std::istringstream text(list);
-  for (std::string word; std::getline(text, word, ',');) words.push_back(word);
-  return words;
+/// "rcm,chain". An empty list or name is no method.
+std::vector<Method> methods_of(const std::string& list) {
+  constexpr Flag kMethods{"--methods", "--methods random,rcm,chain"};
+  std::vector<Method> methods;
+  std::istringstream text(list + ",");
+  for (std::string word; std::getline(text, word, ',');) {
+    const auto method = method_from(word);
+    if (!method)
+      throw wrong_value(kMethods, list, "some of rcm, cm, chain, random, natural, commas between them");
+    methods.push_back(*method);
+  }
+  return methods;
 }
 
 }  // namespace
@@ -141,8 +149,9 @@ Verb declare_compare(CLI::App& program) {
       ->type_name("A,B,...")
       ->group("Batches");
   return {verb, [flags, methods](Terminal& terminal) {
-            flags->methods = split(methods->value_or("random,rcm,chain"));
-            run(resolve(*flags, kExample), "compare", terminal);
+            GapRequest request = resolve(*flags, kExample);
+            request.options.methods = methods_of(methods->value_or("random,rcm,chain"));
+            run(std::move(request), "compare", terminal);
           }};
 }
 
