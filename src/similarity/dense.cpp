@@ -22,10 +22,20 @@ std::uint8_t high_digit(std::int16_t value) {
   return static_cast<std::uint8_t>((value - static_cast<std::int8_t>(value)) >> 8);
 }
 
-/// Four lines of 16 bytes each: column c of line l becomes row l of column c.
+/// 4 x 4 numbers transposed: number c of from[l] becomes number l of to[c * to_stride].
 void transpose4(const std::uint32_t* const from[4], std::uint32_t* to, std::size_t to_stride) {
-  for (std::size_t c = 0; c < 4; ++c)
-    for (std::size_t l = 0; l < 4; ++l) to[c * to_stride + l] = from[l][c];
+  typedef std::uint32_t Four __attribute__((vector_size(16)));
+  Four r[4];
+  for (std::size_t l = 0; l < 4; ++l) std::memcpy(&r[l], from[l], sizeof(Four));
+  const Four ab_low = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5);
+  const Four ab_high = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
+  const Four cd_low = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
+  const Four cd_high = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+  const Four columns[4] = {__builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5),
+                           __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
+                           __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5),
+                           __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
+  for (std::size_t c = 0; c < 4; ++c) std::memcpy(to + c * to_stride, &columns[c], sizeof(Four));
 }
 
 /// A panel in lanes: line (lane l, step t) holds the pair 32 t + 2 l of each column.
@@ -77,8 +87,9 @@ void DenseRows::gather(const FineOperand& side, std::span<const Vertex> members)
 
 void DenseRows::multiply(std::size_t first, const DensePanels& panels, std::size_t panel,
                          float* products) const {
+  const std::size_t rows = round_up(std::min(kDenseRows, count_ - first), kernel_->dense_rows);
   kernel_->dense(
-      {bytes_.data() + first * row_bytes_, row_bytes_, kDenseRows, panels.panel(panel), depth_, products});
+      {bytes_.data() + first * row_bytes_, row_bytes_, rows, panels.panel(panel), depth_, products});
 }
 
 DensePanels::DensePanels(const Kernel& kernel, std::size_t capacity, std::size_t stride,

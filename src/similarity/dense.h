@@ -23,7 +23,7 @@ class DenseRows {
   void gather(const FineOperand& side, std::span<const Vertex> members);
   std::size_t count() const noexcept { return count_; }
 
-  /// products: kDenseRows x 16, of rows first .. first + kDenseRows - 1 (those beyond the end are 0).
+  /// products: kDenseRows x 16, of rows first .. first + kDenseRows - 1; beyond the end undefined.
   void multiply(std::size_t first, const class DensePanels& panels, std::size_t panel, float* products) const;
 
  private:

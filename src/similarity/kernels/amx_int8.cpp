@@ -155,7 +155,7 @@ void dense(const DenseArguments& args) noexcept {
 
 }  // namespace
 
-const Kernel kAmxInt8Kernel{"amx_int8",          kAmxInt8Shape, begin,    end,     scan, fine,
-                            DenseLayout::digits, dense,         exp_sums, 0.00055, 0.016};
+const Kernel kAmxInt8Kernel{"amx_int8",          kAmxInt8Shape, begin, end,      scan,    fine,
+                            DenseLayout::digits, kRows,         dense, exp_sums, 0.00055, 0.016};
 
 }  // namespace gcbs

@@ -224,7 +224,7 @@ void dense(const DenseArguments& args) noexcept {
 
 }  // namespace
 
-const Kernel kAvx2Kernel{"avx2", kAvx2Shape, nullptr, nullptr, scan, fine, DenseLayout::rows,
-                         dense,  exp_sums,   0.0069,  0.026};
+const Kernel kAvx2Kernel{"avx2", kAvx2Shape, nullptr,  nullptr, scan, fine, DenseLayout::rows,
+                         kRows,  dense,      exp_sums, 0.0069,  0.026};
 
 }  // namespace gcbs

@@ -66,8 +66,9 @@ void scan(const ScanArguments& args) noexcept {
 #include "similarity/kernels/avx512_fine.inc"
 
 /// 24 rows x 16 columns: vpdpwssd, a lane after the other, as in avx2.cpp.
+constexpr std::size_t kTall = 24;
+
 void dense(const DenseArguments& args) noexcept {
-  constexpr std::size_t kTall = 24;
   const std::size_t steps = args.depth / 32;
   const __m512i low_bits = _mm512_set1_epi32(0xffff);
   const __m512 unit = _mm512_set1_ps(65536.0f);
@@ -104,8 +105,8 @@ void dense(const DenseArguments& args) noexcept {
 
 }  // namespace
 
-const Kernel kAvx512VnniKernel{"avx512_vnni", kAvx512VnniShape,  nullptr, nullptr,  scan,
-                               fine,          DenseLayout::rows, dense,   exp_sums, 0.0034,
-                               0.016};
+const Kernel kAvx512VnniKernel{
+    "avx512_vnni", kAvx512VnniShape, nullptr, nullptr, scan, fine, DenseLayout::rows, kTall,
+    dense,         exp_sums,         0.0034,  0.016};
 
 }  // namespace gcbs

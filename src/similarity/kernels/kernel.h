@@ -73,7 +73,7 @@ enum class DenseLayout : std::uint8_t { rows, digits };
 struct DenseArguments {
   const std::uint8_t* x;
   std::size_t row_bytes;  ///< distance of rows (a sixteenth of a group with digits)
-  std::size_t rows;       ///< a multiple of kDenseRows
+  std::size_t rows;       ///< a multiple of the kernel's dense_rows, at most kDenseRows
   const std::uint8_t* y;
   std::size_t depth;  ///< values a row: a multiple of 32, or of 64 with digits
   float* products;    ///< out, rows x 16: the exact integer product, rounded once
@@ -105,6 +105,7 @@ struct Kernel {
   /// below 2^31, so that int32 lane sums cannot overflow.
   void (*fine)(const FineArguments&) noexcept;
   DenseLayout dense_layout;
+  std::size_t dense_rows;  ///< rows that are multiplied together; divides kDenseRows
   /// Exact integer dot products again, of whole blocks.
   void (*dense)(const DenseArguments&) noexcept;
   void (*exp_sums)(const ExpSumArguments&) noexcept;

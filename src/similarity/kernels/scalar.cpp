@@ -145,9 +145,19 @@ constexpr KernelShape kScalarShape{4, 4, 16, 127, 0, KernelShape::Start::none};
 template <const KernelShape& shape>
 constexpr Kernel portable(const char* name, double scan_cost, double fine_cost,
                           DenseLayout layout = DenseLayout::rows) {
-  return {name,        shape,     nullptr,  nullptr,
-          scan<shape>, fine,      layout,   layout == DenseLayout::rows ? dense_rows : dense_digits,
-          exp_sums,    scan_cost, fine_cost};
+  const bool rows = layout == DenseLayout::rows;
+  return {name,
+          shape,
+          nullptr,
+          nullptr,
+          scan<shape>,
+          fine,
+          layout,
+          rows ? std::size_t{6} : std::size_t{16},
+          rows ? dense_rows : dense_digits,
+          exp_sums,
+          scan_cost,
+          fine_cost};
 }
 
 }  // namespace
