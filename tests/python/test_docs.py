@@ -52,11 +52,18 @@ def anchors_of(document):
     return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
 
 
+VERBS = ("order", "gap", "compare", "mine", "info")
+
+
 @pytest.fixture(scope="module")
-def help_text():
-    done = subprocess.run([PROGRAM, "order", "--help"], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def help_texts():
+    """The help of each verb."""
+    texts = {}
+    for verb in VERBS:
+        done = subprocess.run([PROGRAM, verb, "--help"], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        texts[verb] = done.stdout
+    return texts
 
 
 @pytest.fixture
@@ -138,13 +145,15 @@ def test_runnable_blocks_run(document, workplace):
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
-def test_flags_exist(document, help_text):
-    """Flags of `gcbs order ...` commands, and what the prose writes as `--flag` or `-f`."""
+def test_flags_exist(document, help_texts):
+    """Flags of `gcbs VERB ...` commands are that verb's; what the prose writes as `--flag` or `-f` is some verb's."""
     text = document.read_text(encoding="utf-8")
-    commands = [command.split("#")[0] for command in re.findall(r"\bgcbs order\b[^\n`|]*", text)]
-    code = re.findall(r"`(-[^`]*)`", prose_of(document))
-    mentioned = {flag for part in commands + code for flag in FLAG.findall(part)}
-    known = help_text
+    for verb, help_text in help_texts.items():
+        commands = [command.split("#")[0] for command in re.findall(rf"\bgcbs {verb}\b[^\n`|]*", text)]
+        mentioned = {flag for command in commands for flag in FLAG.findall(command)}
+        assert mentioned <= set(FLAG.findall(help_text)), verb
+    mentioned = {flag for part in re.findall(r"`(-[^`]*)`", prose_of(document)) for flag in FLAG.findall(part)}
+    known = "".join(help_texts.values())
     if Path(document).name == "benchmarks.md":  # the one page that names flags of the benchmark's own scripts
         known += "".join(path.read_text(encoding="utf-8") for path in (ROOT / "bench").glob("*.py"))
     assert mentioned <= set(FLAG.findall(known))
