@@ -96,6 +96,11 @@ def test_every_option(gcbs, tmp_path, options, direction):
     report = Case(tmp_path, x, y).check(gcbs, k, **options)
     assert report["error_bound"] <= 1e-9, "all products are exact at this size"
     assert report["options"]["direction"] == direction
+    plain = Losses(x, y).global_mean()[direction]
+    unseen = set(options) == {"direction"} or (
+        set(options) == {"direction", "negatives"} and direction == "y"
+    )
+    assert (report["loss_global"][direction] == pytest.approx(plain)) == unseen, "the option shows"
 
 
 def test_options_are_reported_as_resolved(gcbs, tmp_path):

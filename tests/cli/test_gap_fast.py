@@ -59,7 +59,9 @@ def check_losses(report, losses, order, k):
 
 
 @pytest.mark.parametrize(
-    "kind, d", [(kind, d) for kind in KINDS for d in (1, 3, 8, 65, 100) if (kind, d) != ("uniform", 1)]
+    "kind, d",
+    [("uniform", 3), ("uniform", 100)]
+    + [(kind, d) for kind in ("clustered", "near-identical") for d in (1, 3, 8, 65, 100)],
 )
 def test_losses(gcbs, tmp_path, kind, d):
     case = Case(tmp_path, *KINDS[kind](1100, d, np.random.default_rng(d)))
@@ -82,7 +84,7 @@ def test_losses(gcbs, tmp_path, kind, d):
     ],
     ids=lambda options: "-".join(options),
 )
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["clustered", "near-identical"])
 def test_options(gcbs, tmp_path, kind, options):
     n, d, k = 1111, 24, 50
     rng = np.random.default_rng(5)
@@ -117,13 +119,14 @@ def test_edges_are_counted_exactly(gcbs, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "n, kind, d, temperature", [(3001, "clustered", 100, 0.0125), (1500, "near-identical", 65, 0.05)]
+    "n, k, kind, d, temperature",
+    [(3001, 64, "clustered", 100, 0.0125), (1500, 700, "near-identical", 65, 0.05)],
 )
-def test_more_rows(gcbs, tmp_path, n, kind, d, temperature):
+def test_more_rows(gcbs, tmp_path, n, k, kind, d, temperature):
     case = Case(tmp_path, *KINDS[kind](n, d, np.random.default_rng(9)))
     losses = Losses(case.x, case.y, temperature, product=fast_similarities)
-    report = gcbs.json(*case.words(1200, trials=2, temperature=temperature))
-    check_losses(report, losses, case.order, 1200)
+    report = gcbs.json(*case.words(k, trials=2, temperature=temperature))
+    check_losses(report, losses, case.order, k)
 
 
 def test_tables_and_int16_products_agree_at_the_seam(gcbs, tmp_path):
