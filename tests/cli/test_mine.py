@@ -247,6 +247,7 @@ def refused(gcbs, pair, tmp_path):
         (["--absolute-margin", "-0.01"], "--absolute-margin"),
         (["--max-score", "nan"], "--max-score"),
         (["--min-score", "high"], "--min-score"),
+        (["--min-score", "0.5", "--max-score", "0.4"], "minimum score is above the maximum"),
         (["--corpus", "C.npy"], ["Y", "--corpus"]),
         (["--positives", "ids.npy"], ["--positives", "--corpus"]),
         (["--scores", ""], "--scores"),
