@@ -123,30 +123,34 @@ void LossModel::add_fast(const Entry& entry, GlobalLoss& global) const {
   }
 }
 
+/// Bands in rounds of as many as there are workers: a round's columns are added in the order of bands, so
+/// that no more of them are held than are worked at.
 void LossModel::add_slow(const Entry& entry, GlobalLoss& global) const {
   const std::size_t n = positives_.size(), a_band = band_rows(n), bands = (n + a_band - 1) / a_band;
   const std::vector<Vertex> members = all_rows(n);
-  std::vector<Terms> rows(n);
-  std::vector<std::vector<Terms>> cols(bands);
-  parallel_for(
-      run_, bands, 1,
-      [&](std::size_t band, std::size_t, unsigned) {
-        const KernelOnThread ready(kernel_);
-        const std::size_t first = band * a_band;
-        cols[band].resize(n);
-        block_terms(entry.part, n)
-            .terms({members, first, std::min(a_band, n - first)}, rows.data() + first, cols[band].data());
-      },
-      Report::progress);
+  MeteredVector<Terms> rows(n, run_.meter), sums(n, run_.meter);
+  std::vector<MeteredVector<Terms>> cols(std::min<std::size_t>(bands, std::max(run_.threads, 1u)),
+                                         MeteredVector<Terms>(run_.meter));
+  for (std::size_t round = 0; round < bands; round += cols.size()) {
+    const std::size_t count = std::min(cols.size(), bands - round);
+    parallel_for(run_, count, 1, [&](std::size_t b, std::size_t, unsigned) {
+      const KernelOnThread ready(kernel_);
+      const std::size_t first = (round + b) * a_band;
+      cols[b].assign(n, {});
+      block_terms(entry.part, n)
+          .terms({members, first, std::min(a_band, n - first)}, rows.data() + first, cols[b].data());
+    });
+    for (std::size_t b = 0; b < count; ++b)
+      for (std::size_t i = 0; i < n; ++i) sums[i].add(cols[b][i]);
+    if (run_.observer != nullptr)
+      run_.observer->advance(static_cast<double>(round + count), static_cast<double>(bands));
+  }
   const auto add = [&](Anchors& anchors, std::size_t i, const Terms& terms) {
     add_terms(anchors, i, terms.exponentials.value(), terms.most, static_cast<double>(terms.count));
   };
   for (std::size_t i = 0; i < n; ++i) {
     add(entry.rows == Side::x ? global.x : global.y, i, rows[i]);
-    if (entry.cols == Side::none) continue;
-    Terms sum;
-    for (const std::vector<Terms>& band : cols) sum.add(band[i]);
-    add(entry.cols == Side::x ? global.x : global.y, i, sum);
+    if (entry.cols != Side::none) add(entry.cols == Side::x ? global.x : global.y, i, sums[i]);
   }
 }
 
@@ -157,9 +161,11 @@ GlobalLoss LossModel::global() const {
       add_fast(entry, global);
     else
       add_slow(entry, global);
-    // |log sum| moves no further than its exponents do; float32 sums add a few units of 2^-24 each.
-    global.error_bound = std::max(
-        global.error_bound, entry.part.worst_bound() / options_.temperature + 1e-5 * !entry.part.is_exact());
+    if (entry.part.is_exact()) continue;
+    // |log sum| moves no further than its exponents do. An exponent's parts, 4.2, 1.1 and 2.1 at most before
+    // the division, are rounded to float32 six times: 18 units of 2^-24. Float32 sums add 1e-5.
+    const double moved = (entry.part.worst_bound() + 0x1p-19) / options_.temperature;
+    global.error_bound = std::max(global.error_bound, moved + 1e-5);
   }
   const auto n = static_cast<double>(positives_.size());
   for (std::size_t i = 0; i < positives_.size(); ++i) {
