@@ -100,7 +100,7 @@ std::vector<Method> methods_of(const std::string& list) {
 }  // namespace
 
 Verb declare_gap(CLI::App& program) {
-  constexpr const char* kExample = "gcbs gap X.npy Y.npy -k 64 --order order.npy";
+  constexpr const char* kExample = "gcbs gap X.npy Y.npy -k 64 --method rcm";
   CLI::App* verb = program.add_subcommand(
       "gap",
       "Measure how much of the loss over all pairs the batches of an order see.\n"
@@ -140,7 +140,7 @@ Verb declare_compare(CLI::App& program) {
   CLI::App* verb = program.add_subcommand(
       "compare",
       "Put several orders beside each other: one objective, one timer, one table.\n"
-      "Usage: gcbs compare X [Y] -k K [--methods A,B,...] [--order NAME=FILE.npy]... [flags]");
+      "Usage: gcbs compare X [Y] -k K [--methods A,B,...] [--order NAME=FILE]... [flags]");
   verb->footer("Example:\n  " + std::string(kExample) + "\n\n" + kExitCodes);
   const auto flags = std::make_shared<GapFlags>();
   const auto methods = std::make_shared<Word>();

@@ -142,7 +142,7 @@ void run_mine(MineRequest request, Terminal& terminal) {
 Verb declare_mine(CLI::App& program) {
   CLI::App* verb = program.add_subcommand(
       "mine",
-      "Find the hardest negatives of each row: the most similar rows that are not its own.\n"
+      "Find the hardest negatives of each row: the most similar that are not its own.\n"
       "Usage: gcbs mine X [Y] --top L -o NEGATIVES.npy [flags]\n\n"
       "Exact; ties go to the lower index. Margins mean what they mean in\n"
       "sentence-transformers' mine_hard_negatives: a negative is judged against the\n"

@@ -2,15 +2,19 @@
 
 _gcbs() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
-    local verbs='order info completion'
+    local verbs='order gap compare mine info completion'
     COMPREPLY=()
 
     case $prev in
         --method) COMPREPLY=($(compgen -W 'rcm cm chain random natural' -- "$cur")); return ;;
         --threshold) COMPREPLY=($(compgen -W 'exact estimate paper' -- "$cur")); return ;;
         --shortcut) COMPREPLY=($(compgen -W 'auto on off' -- "$cur")); return ;;
+        --direction) COMPREPLY=($(compgen -W 'x y both' -- "$cur")); return ;;
+        --form) COMPREPLY=($(compgen -W 'clip simclr' -- "$cur")); return ;;
         --isa) COMPREPLY=($(compgen -W 'amx_int8 avx512_vnni avx2 scalar' -- "$cur")); return ;;
         -k|--batch-size|-m|--neighbours|-q|--quantile|--threads|--seed|--memory-limit) return ;;
+        --methods|--temperature|--random-trials|--top|--skip-top) return ;;
+        --relative-margin|--absolute-margin|--max-score|--min-score) return ;;
     esac
 
     if ((COMP_CWORD == 1)); then
@@ -18,12 +22,22 @@ _gcbs() {
         return
     fi
 
+    local run='--json --quiet --threads --isa --memory-limit -h --help --version'
+    local graph='-k --batch-size -m --neighbours -q --quantile --threshold --shortcut --normalised --seed'
+    local filter='--groups --relative-margin --absolute-margin --max-score'
+    local loss='--order --random-trials --temperature --direction --form --negatives'
+    local flags
     case ${COMP_WORDS[1]} in
-        order)
+        order) flags="$graph --method --paper -o --output --edges --no-verdict $run" ;;
+        gap) flags="$graph $loss $filter --method --per-batch $run" ;;
+        compare) flags="$graph $loss $filter --methods $run" ;;
+        mine) flags="--top --skip-top --corpus --positives $filter --min-score --normalised -o --output --scores $run" ;;
+    esac
+
+    case ${COMP_WORDS[1]} in
+        order|gap|compare|mine)
             if [[ $cur == -* && $prev != -o && $prev != --output && $prev != --edges ]]; then
-                COMPREPLY=($(compgen -W '-k --batch-size --method -m --neighbours -q --quantile --threshold
-                    --shortcut --normalised --paper -o --output --edges --json --quiet --threads --seed --isa
-                    --memory-limit -h --help --version' -- "$cur"))
+                COMPREPLY=($(compgen -W "$flags" -- "$cur"))
                 return
             fi
             # Folders, and the files that hold embeddings.

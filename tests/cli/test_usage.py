@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from conftest import ROOT
 
-VERBS = ["order", "info", "completion"]
+VERBS = ["order", "gap", "compare", "mine", "info", "completion"]
 COMPLETIONS = ROOT / "cli" / "completions"
 
 
@@ -47,7 +47,7 @@ def test_no_words_is_a_usage_error(gcbs):
     "words, says",
     [
         (["ordr"], "did you mean gcbs order?"),
-        (["frobnicate"], "the verbs are order, info"),
+        (["frobnicate"], "the verbs are order, gap, compare, mine, info"),
         (["--frobnicate"], "unknown flag --frobnicate"),
         (["order", "X.npy", "--metod", "rcm"], "did you mean --method?"),
         (["order", "X.npy", "--normalized"], "did you mean --normalised?"),

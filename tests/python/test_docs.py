@@ -152,7 +152,9 @@ def test_flags_exist(document, help_texts):
         commands = [command.split("#")[0] for command in re.findall(rf"\bgcbs {verb}\b[^\n`|]*", text)]
         mentioned = {flag for command in commands for flag in FLAG.findall(command)}
         assert mentioned <= set(FLAG.findall(help_text)), verb
-    mentioned = {flag for part in re.findall(r"`(-[^`]*)`", prose_of(document)) for flag in FLAG.findall(part)}
+    mentioned = {
+        flag for part in re.findall(r"`(-[^`]*)`", prose_of(document)) for flag in FLAG.findall(part)
+    }
     known = "".join(help_texts.values())
     if Path(document).name == "benchmarks.md":  # the one page that names flags of the benchmark's own scripts
         known += "".join(path.read_text(encoding="utf-8") for path in (ROOT / "bench").glob("*.py"))

@@ -13,7 +13,14 @@ from source_tree import ROOT, includes, sources
 STAGES = "base cpu io matrix similarity graph ordering batches loss mining pipeline report".split()
 
 # Public headers that are named after no stage.
-STAGE_OF_HEADER = {"array": "base", "error": "base", "observer": "base", "version": "base", "gcbs": "report"}
+STAGE_OF_HEADER = {
+    "array": "base",
+    "error": "base",
+    "observer": "base",
+    "version": "base",
+    "gcbs": "report",
+    "gap": "pipeline",
+}
 
 # A stage may name the type of its result where the stage that takes it declares it.
 RESULTS = {("io", "gcbs/matrix.h"), ("similarity", "gcbs/graph.h")}
