@@ -136,6 +136,7 @@ TEST_P(BlockSums, AreThoseOfTheBruteForce) {
       const LossPart part = make_part(data.rows_x, data.rows_y, true, largest_table, data.run);
       const LossPart other = make_part(data.rows_x, data.rows_z, false, largest_table, data.run);
       for (const auto& [name, filter] : many_filters(kRows, pairs)) {
+        if (kSlowBuild && name != "none" && name != "two lists" && name != "all") continue;
         SCOPED_TRACE(std::string(kind) + ", " + name + (largest_table != 0 ? ", table" : ", dense"));
         Array<double> positives(kRows);
         for (std::size_t i = 0; i < kRows; ++i) positives[i] = pairs[i * kRows + i];

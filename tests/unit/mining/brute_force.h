@@ -21,9 +21,12 @@ struct Mined {
   bool operator==(const Mined&) const = default;
 };
 
-inline Mined mined(const Array<std::int64_t>& columns, const Array<float>& scores) {
+/// Scores of any width, as float32.
+template <class Score>
+Mined mined(const Array<std::int64_t>& columns, const Array<Score>& scores) {
   Mined out{{columns.begin(), columns.end()}, {}};
-  for (const float score : scores) out.scores.push_back(std::bit_cast<std::uint32_t>(score));
+  for (const Score score : scores)
+    out.scores.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(score)));
   return out;
 }
 
