@@ -12,10 +12,10 @@
 #include "base/run_frame.h"
 #include "checks.h"
 #include "edge_stats.h"
+#include "find_order.h"
 #include "gcbs/error.h"
 #include "graph/graph.h"
 #include "oracle.h"
-#include "ordering/order_graph.h"
 #include "similarity/find_edges.h"
 #include "similarity/tile_scan.h"
 
@@ -108,7 +108,7 @@ class GapRun {
     const Edges edges = find_orders(rows_x, rows_y);
     evaluate({rows_x, rows_y, rows_z ? &*rows_z : nullptr}, edges);
     result_.stages = progress_.finish();
-    result_.peak_bytes = meter_.peak_bytes();
+    result_.peak_bytes = std::max(most_bytes_, meter_.peak_bytes());
   }
 
   GapResult take() { return std::move(result_); }
@@ -134,11 +134,13 @@ class GapRun {
       ordering.method = method;
       ordering.seed = options_.run.seed;
       const double before = seconds_of(progress_.finish());
+      most_bytes_ = std::max(most_bytes_, meter_.restart_peak());
       progress_.begin("order");
-      const Order order = order_graph(graph, ordering, run_);
+      const Order order = find_order(&x, &y, graph, ordering, {options_.run.batch_size}, run_);
       const double own = seconds_of(progress_.finish()) - before;
       orders.push_back({name_of(method), order.old_of_new, own + (needs_graph(method) ? shared_seconds : 0),
-                        needs_graph(method) ? shared_bytes : order.old_of_new.size() * sizeof(Vertex)});
+                        needs_graph(method) ? std::max(shared_bytes, meter_.peak_bytes())
+                                            : order.old_of_new.size() * sizeof(Vertex)});
     }
     orders_.insert(orders_.begin(), std::make_move_iterator(orders.begin()),
                    std::make_move_iterator(orders.end()));
@@ -201,6 +203,7 @@ class GapRun {
   const GapOptions& options_;
   Progress progress_;
   MemoryMeter meter_;
+  std::uint64_t most_bytes_ = 0;  ///< before the meter's last restart
   RunContext run_;
   std::vector<FoundOrder> orders_;
   GapResult result_;

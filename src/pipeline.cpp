@@ -3,17 +3,32 @@
 // Everything that can be refused is refused before work starts: sizes, options, memory.
 #include "gcbs/pipeline.h"
 
+#include <algorithm>
+
 #include "base/memory.h"
 #include "base/run.h"
 #include "base/run_frame.h"
 #include "checks.h"
+#include "find_order.h"
 #include "graph/graph.h"
 #include "matrix/rows.h"
-#include "ordering/order_graph.h"
 #include "similarity/find_edges.h"
 #include "verdict.h"
 
 namespace gcbs {
+
+namespace {
+
+/// The graph, then what packing holds beside its edges.
+double expected_bytes(const MatrixView& x, Method method, double quantile, unsigned threads) {
+  const double graph = expected_graph_bytes(x.rows, x.cols, quantile);
+  if (method != Method::pack) return graph;
+  const auto n = static_cast<double>(x.rows);
+  return std::max(graph,
+                  expected_pack_bytes(x.rows, x.cols, (1 - quantile) * n * n, threads) + 200 * n + 32e6);
+}
+
+}  // namespace
 
 OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const PipelineOptions& options,
                         Observer* observer) {
@@ -33,7 +48,7 @@ OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const Pipeline
     Graph graph;
     std::optional<Rows> rows_x, rows_y;
     if (needs_graph(ordering.method)) {
-      check_memory(expected_graph_bytes(x.rows, x.cols, result.quantile), options.memory_limit,
+      check_memory(expected_bytes(x, ordering.method, result.quantile, result.threads), options.memory_limit,
                    "raise the memory limit, keep fewer neighbours, or order fewer rows at a time");
       progress.begin("normalise");
       rows_x.emplace(x, options.similarity.normalised, run);
@@ -50,7 +65,8 @@ OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const Pipeline
       graph = empty_graph(x.rows);
     }
     progress.begin("order");
-    result.order = order_graph(graph, ordering, run);
+    result.order = find_order(rows_x ? &*rows_x : nullptr, rows_y ? &*rows_y : nullptr, graph, ordering,
+                              {options.batch_size}, run);
     if (options.verdict && needs_graph(ordering.method)) {
       progress.begin("verdict");
       result.verdict = judge_order(*rows_x, *rows_y, graph, result.order.old_of_new, options.batch_size,
