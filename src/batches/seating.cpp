@@ -85,4 +85,31 @@ std::int64_t Seating::swap_loss(Vertex a, Vertex b) const noexcept {
          2 * between;
 }
 
+std::vector<std::size_t> Seating::batches_of_neighbours(Vertex row, std::size_t most) const {
+  if (graph_ == nullptr) return {};
+  const std::size_t own = batch_of(row);
+  std::vector<std::size_t> met;
+  for_each_entry(row, [&](Vertex other) {
+    if (batch_of(other) != own) met.push_back(batch_of(other));
+  });
+  std::sort(met.begin(), met.end());
+  struct Met {
+    std::size_t entries, distance, batch;
+  };
+  std::vector<Met> ranked;
+  for (std::size_t i = 0, next; i < met.size(); i = next) {
+    for (next = i; next < met.size() && met[next] == met[i];) ++next;
+    ranked.push_back({next - i, met[i] > own ? met[i] - own : own - met[i], met[i]});
+  }
+  const std::size_t count = std::min(most, ranked.size());
+  std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(count), ranked.end(),
+                    [](const Met& a, const Met& b) {
+                      if (a.entries != b.entries) return a.entries > b.entries;
+                      return a.distance != b.distance ? a.distance < b.distance : a.batch < b.batch;
+                    });
+  std::vector<std::size_t> batches;
+  for (std::size_t i = 0; i < count; ++i) batches.push_back(ranked[i].batch);
+  return batches;
+}
+
 }  // namespace gcbs

@@ -46,6 +46,8 @@ class Seating {
   std::int64_t edges_inside(Vertex row) const noexcept { return graph_ == nullptr ? 0 : inside_[row]; }
   /// Entries inside batches that a swap loses; negative: it wins some.
   std::int64_t swap_loss(Vertex a, Vertex b) const noexcept;
+  /// The other batches with the most entries of the row, nearer ones first where they have as many.
+  std::vector<std::size_t> batches_of_neighbours(Vertex row, std::size_t most) const;
 
  private:
   /// Of rows that are alone in their group nothing is counted.

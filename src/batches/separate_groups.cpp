@@ -76,7 +76,7 @@ class Separation {
   bool place_cheaply(Vertex row) {
     if (!seating_.has_mate(row)) return true;
     Offer best;
-    for (const std::size_t batch : batches_of_neighbours(row)) look_at(row, batch, best);
+    for (const std::size_t batch : seating_.batches_of_neighbours(row, kTargets)) look_at(row, batch, best);
     const std::size_t own = seating_.batch_of(row), batches = seating_.batches();
     const std::size_t wanted = seating_.graph() == nullptr ? 1 : kNear;
     // Mates that leave the same batch one after the other find the near ones taken by the first.
@@ -147,34 +147,6 @@ class Separation {
     return false;
   }
 
-  /// The few batches with the most entries of the row, nearer ones first where they have as many.
-  std::vector<std::size_t> batches_of_neighbours(Vertex row) {
-    std::vector<std::size_t> result;
-    if (seating_.graph() == nullptr) return result;
-    const std::size_t own = seating_.batch_of(row);
-    met_.clear();
-    for (const Edges* edges : {&seating_.graph()->out, &seating_.graph()->in})
-      for (const Vertex other : edges->row(row))
-        if (seating_.batch_of(other) != own) met_.push_back(seating_.batch_of(other));
-    std::sort(met_.begin(), met_.end());
-    struct Met {
-      std::size_t entries, distance, batch;
-    };
-    std::vector<Met> ranked;
-    for (std::size_t i = 0, next; i < met_.size(); i = next) {
-      for (next = i; next < met_.size() && met_[next] == met_[i];) ++next;
-      ranked.push_back({next - i, met_[i] > own ? met_[i] - own : own - met_[i], met_[i]});
-    }
-    const std::size_t count = std::min(kTargets, ranked.size());
-    std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(count), ranked.end(),
-                      [](const Met& a, const Met& b) {
-                        if (a.entries != b.entries) return a.entries > b.entries;
-                        return a.distance != b.distance ? a.distance < b.distance : a.batch < b.batch;
-                      });
-    for (std::size_t i = 0; i < count; ++i) result.push_back(ranked[i].batch);
-    return result;
-  }
-
   /// Whether the batch has a row that may swap with this one. Of those with the fewest edges to lose, the
   /// best is kept.
   bool look_at(Vertex row, std::size_t batch, Offer& best) {
@@ -202,7 +174,6 @@ class Separation {
 
   Seating& seating_;
   const RunContext& run_;
-  std::vector<std::size_t> met_;
   std::size_t last_own_ = ~std::size_t{0}, last_distance_ = 1;
   Vertex last_group_ = 0;
 };
