@@ -4,6 +4,7 @@
 #include "gcbs/array.h"
 #include "gcbs/cpu.h"
 #include "gcbs/error.h"
+#include "gcbs/filter.h"
 #include "gcbs/gap.h"
 #include "gcbs/graph.h"
 #include "gcbs/io.h"

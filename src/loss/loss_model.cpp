@@ -12,18 +12,6 @@
 namespace gcbs {
 namespace {
 
-Array<double> positives_of(const Rows& x, const Rows& y, const RunContext& run) {
-  Array<double> positives(x.count(), run.meter);
-  parallel_for(run, x.count(), 1024, [&](std::size_t begin, std::size_t end, unsigned) {
-    Definition definition(x, y);
-    for (std::size_t i = begin; i < end; ++i) {
-      const FinePair pair{static_cast<Vertex>(i), static_cast<Vertex>(i)};
-      definition.evaluate({&pair, 1}, {&positives[i], 1});
-    }
-  });
-  return positives;
-}
-
 std::vector<Vertex> all_rows(std::size_t count) {
   std::vector<Vertex> rows(count);
   std::iota(rows.begin(), rows.end(), Vertex{0});
@@ -57,7 +45,7 @@ LossModel::LossModel(const Rows& x, const Rows& y, const Rows* negatives, const 
       options_(options),
       kernel_(kernel),
       positives_(positives_of(x, y, run)),
-      admissible_(make_admissible(options.filter, positives_, run)) {
+      judge_(options.filter, x, y, run) {
   const auto add = [&](const Rows& left, const Rows& right, bool paired, Side rows, Side cols) {
     parts_.push_back({make_part(left, right, paired, largest_table, run), rows, cols});
   };
@@ -70,7 +58,7 @@ LossModel::LossModel(const Rows& x, const Rows& y, const Rows* negatives, const 
 }
 
 BlockTerms LossModel::block_terms(const LossPart& part, std::size_t largest_batch) const {
-  return BlockTerms(part, pairs(), admissible_, options_.temperature, kernel_, largest_batch, run_);
+  return BlockTerms(part, pairs(), judge_.admissible(), options_.temperature, kernel_, largest_batch, run_);
 }
 
 /// Columns' sums are kept band by band and added in the order of bands; what does not depend on an order

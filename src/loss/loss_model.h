@@ -5,7 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "gcbs/loss.h"
 #include "loss/block_terms.h"
+#include "similarity/pair_judge.h"
 
 namespace gcbs {
 
@@ -43,7 +45,7 @@ class LossModel {
             const Kernel& kernel, const RunContext& run, std::size_t largest_table = 1024);
 
   const Array<double>& positives() const noexcept { return positives_; }
-  const Admissible& admissible() const noexcept { return admissible_; }
+  const PairJudge& judge() const noexcept { return judge_; }
   const LossPart& pairs() const noexcept { return parts_.front().part; }
 
   /// One pass over all products.
@@ -76,7 +78,7 @@ class LossModel {
   LossOptions options_;
   const Kernel& kernel_;
   Array<double> positives_;
-  Admissible admissible_;
+  PairJudge judge_;
   std::vector<Entry> parts_;
 };
 

@@ -57,7 +57,7 @@ void Suspects::judge(const BatchBand& band, std::size_t row, std::size_t rows, s
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const Vertex j = columns[c];
       if (i == j) continue;
-      const double limit = std::min(admissible_.limit[i], admissible_.limit[j]);
+      const double limit = admissible_.limit_of(i, j);
       bool suspect;
       if (pairs_.is_exact()) {
         suspect = is_suspect(i, j, limit);

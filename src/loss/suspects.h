@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "loss/admissible.h"
+#include "similarity/admissible.h"
 #include "loss/part.h"
 #include "similarity/definition.h"
 #include "similarity/dense.h"

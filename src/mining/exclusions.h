@@ -17,7 +17,10 @@ class Exclusions {
  public:
   /// Throws Error(input) where the positives or the ids do not fit `rows` rows and `columns` corpus rows.
   Exclusions(std::size_t rows, std::size_t columns, const std::optional<std::vector<std::int64_t>>& positives,
-             std::span<const GroupIds> groups);
+             std::span<const GroupIds> groups)
+      : Exclusions(rows, columns, positives, Groups(groups, rows)) {}
+  Exclusions(std::size_t rows, std::size_t columns, const std::optional<std::vector<std::int64_t>>& positives,
+             Groups groups);
 
   Vertex positive(std::size_t row) const noexcept {
     return positives_.empty() ? static_cast<Vertex>(row) : positives_[row];
