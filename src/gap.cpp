@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/run.h"
 #include "base/run_frame.h"
+#include "batch_maker.h"
 #include "checks.h"
 #include "edge_stats.h"
 #include "gcbs/error.h"
@@ -22,14 +23,14 @@
 namespace gcbs {
 namespace {
 
-void check_loss_options(const LossOptions& options, bool has_negatives) {
+void check_loss_options(const LossOptions& options, bool has_negatives, bool has_extra) {
   if (!(options.temperature > 0) || !std::isfinite(options.temperature))
     throw Error(ErrorKind::usage, "temperature " + std::to_string(options.temperature) + " is out of range",
                 "similarities are divided by it", "use a number above 0, for example 0.05");
   if (options.random_trials < 1)
     throw Error(ErrorKind::usage, "0 random trials have no mean", "the gap is measured against random orders",
                 "use 1 or more");
-  if (options.form == Form::simclr && has_negatives)
+  if (options.form == Form::simclr && (has_negatives || has_extra))
     throw Error(ErrorKind::usage, "the simclr form has no extra negatives",
                 "its views are contrasted with each other only", "use the clip form, or leave them out");
   check_filter(options.filter);
@@ -66,7 +67,10 @@ double expected_bytes(const MatrixView& x, const GapOptions& options, double qua
   const double edges = (1 - quantile) * n * n * 4.2;
   const double losses = edges + parts * operand * 0.7 + 900 * n + 32e6 +
                         oracle_bytes(x.rows, x.cols, options.run.batch_size, threads);
-  return std::max(expected_graph_bytes(x.rows, x.cols, quantile), losses);
+  const double made = (1 - quantile) * n * n * 8 + 200 * n + 32e6 +
+                      batch_maker_bytes(options.run.batches, x.rows, x.cols, (1 - quantile) * n * n,
+                                        options.loss.filter.groups.size() + 2);
+  return std::max({expected_graph_bytes(x.rows, x.cols, quantile), made, losses});
 }
 
 double seconds_of(const std::vector<Stage>& stages) {
@@ -80,6 +84,8 @@ struct FoundOrder {
   std::vector<Vertex> rows;
   double seconds = 0;
   std::uint64_t peak_bytes = 0;
+  std::optional<BatchReport> made{};
+  ExtraColumns extra{};
 };
 
 class GapRun {
@@ -88,7 +94,10 @@ class GapRun {
          Observer* observer)
       : options_(options), progress_(observer) {
     check_shapes(x, y, options.run.batch_size);
-    check_loss_options(options.loss, negatives != nullptr);
+    check_loss_options(options.loss, negatives != nullptr, options.run.batches.extra > 0);
+    check_batch_options(options.run.batches, options.run.batch_size);
+    batches_ = options.run.batches;
+    batches_.temperature = options.loss.temperature;
     if (negatives != nullptr) check_shapes(x, *negatives, options.run.batch_size);
     for (const NamedOrder& order : options.orders)
       orders_.push_back({order.name, checked_order(order, x.rows), 0, 0});
@@ -128,6 +137,10 @@ class GapRun {
     Graph graph = build_graph(std::move(found.edges), run_);
     const double shared_seconds = seconds_of(progress_.finish());
     const std::uint64_t shared_bytes = meter_.peak_bytes();
+    std::optional<PairJudge> judge;
+    if (options_.loss.filter.is_on()) judge.emplace(options_.loss.filter, x, y, run_);
+    BatchMaker maker(batches_, options_.run.batch_size, options_.run.seed, judge ? &*judge : nullptr,
+                     options_.loss.filter.groups, &graph, run_);
     std::vector<FoundOrder> orders;
     for (const Method method : options_.methods) {
       OrderingOptions ordering = options_.run.ordering;
@@ -135,13 +148,18 @@ class GapRun {
       ordering.seed = options_.run.seed;
       const double before = seconds_of(progress_.finish());
       progress_.begin("order");
-      const Order order = order_graph(graph, ordering, run_);
+      MadeBatches made = maker.make(order_graph(graph, ordering, run_).old_of_new);
       const double own = seconds_of(progress_.finish()) - before;
-      orders.push_back({name_of(method), order.old_of_new, own + (needs_graph(method) ? shared_seconds : 0),
-                        needs_graph(method) ? shared_bytes : order.old_of_new.size() * sizeof(Vertex)});
+      orders.push_back({name_of(method), std::move(made.order),
+                        own + (needs_graph(method) ? shared_seconds : 0),
+                        needs_graph(method) ? shared_bytes : x.count() * sizeof(Vertex), made.report});
     }
     orders_.insert(orders_.begin(), std::make_move_iterator(orders.begin()),
                    std::make_move_iterator(orders.end()));
+    if (batches_.extra > 0) {
+      progress_.begin("extra");
+      for (FoundOrder& order : orders_) order.extra = maker.extras(order.rows, x, y);
+    }
     return std::move(graph.out);
   }
 
@@ -170,7 +188,7 @@ class GapRun {
     progress_.begin("batches");
     const Outranking outranking(edges, model, kernel(), run_);
     for (const FoundOrder& order : orders_) {
-      OrderLoss loss = model.of_order(order.rows, size, global);
+      OrderLoss loss = model.of_order(order.rows, size, global, batches_.extra > 0 ? &order.extra : nullptr);
       if (whole) loss.loss = global.loss, loss.probability = global.probability;
       const EdgeStats stats = edge_stats(edges, outranking, order.rows, size, run_);
       OrderGap gap;
@@ -189,6 +207,7 @@ class GapRun {
       gap.seconds = order.seconds;
       gap.peak_bytes = order.peak_bytes;
       gap.batches = std::move(loss.batches);
+      gap.made = order.made;
       result_.orders.push_back(std::move(gap));
     }
 
@@ -202,6 +221,7 @@ class GapRun {
   Progress progress_;
   MemoryMeter meter_;
   RunContext run_;
+  BatchOptions batches_;
   std::vector<FoundOrder> orders_;
   GapResult result_;
 };

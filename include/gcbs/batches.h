@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "gcbs/array.h"
 
@@ -32,6 +33,10 @@ struct BatchReport {
 struct ExtraColumns {
   std::size_t batches = 0, columns = 0;
   Array<std::int64_t> rows;  ///< batches x columns
+
+  std::span<const std::int64_t> of_batch(std::size_t batch) const noexcept {
+    return {rows.data() + batch * columns, columns};
+  }
 };
 
 }  // namespace gcbs

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gcbs/array.h"
+#include "gcbs/batches.h"
 #include "gcbs/cpu.h"
 #include "gcbs/error.h"
 #include "gcbs/filter.h"

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "gcbs/batches.h"
 #include "gcbs/cpu.h"
 #include "gcbs/graph.h"
 #include "gcbs/matrix.h"
@@ -23,6 +24,7 @@ struct PipelineOptions {
   std::size_t batch_size = 0;  ///< k, at least 2; neighbours default to it
   SimilarityOptions similarity;
   OrderingOptions ordering;  ///< seed and threads come from the fields below
+  BatchOptions batches;      ///< how the order becomes batches
   std::uint64_t seed = 0;
   unsigned threads = 0;  ///< 0: usable_cores()
   std::optional<Isa> isa;
@@ -40,7 +42,9 @@ struct Verdict {
 };
 
 struct OrderResult {
-  Order order;
+  Order order;  ///< consecutive batches of it are what the trainer sees
+  BatchReport batches;
+  ExtraColumns extra;                  ///< filled where some are wanted
   std::optional<Threshold> threshold;  ///< none for methods that read no graph
   EdgeIndex edge_count = 0;
   Edges edges;  ///< filled when keep_edges

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/random.h"
+#include "loss/extra_terms.h"
 #include "ordering/orders.h"
 
 namespace gcbs {
@@ -207,8 +208,8 @@ class LossModel::BatchTerms {
   std::vector<Terms> rows_, cols_;
 };
 
-OrderLoss LossModel::of_order(std::span<const Vertex> order, std::size_t batch_size,
-                              const GlobalLoss& global) const {
+OrderLoss LossModel::of_order(std::span<const Vertex> order, std::size_t batch_size, const GlobalLoss& global,
+                              const ExtraColumns* extras) const {
   const std::size_t n = order.size(), batches = (n + batch_size - 1) / batch_size;
   const double tau = options_.temperature;
   /// Sums over the anchors of a batch, of each direction.
@@ -227,6 +228,8 @@ OrderLoss LossModel::of_order(std::span<const Vertex> order, std::size_t batch_s
           const std::span<const Vertex> members =
               order.subspan(b * batch_size, std::min(batch_size, n - b * batch_size));
           terms.run(members);
+          if (extras != nullptr)
+            add_extra_terms(pairs(), members, extras->of_batch(b), options_.temperature, terms.x);
           Sums& sum = sums[b];
           for (std::size_t r = 0; r < members.size(); ++r) {
             const Vertex i = members[r];

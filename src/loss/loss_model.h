@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "gcbs/batches.h"
 #include "gcbs/loss.h"
 #include "loss/block_terms.h"
 #include "similarity/pair_judge.h"
@@ -50,8 +51,10 @@ class LossModel {
 
   /// One pass over all products.
   GlobalLoss global() const;
-  /// Consecutive blocks of `batch_size` rows of the order, the last one what remains.
-  OrderLoss of_order(std::span<const Vertex> order, std::size_t batch_size, const GlobalLoss& global) const;
+  /// Consecutive blocks of `batch_size` rows of the order, the last one what remains. `extras` (may be null):
+  /// rows whose y the anchors of X in a batch meet beside those of the batch.
+  OrderLoss of_order(std::span<const Vertex> order, std::size_t batch_size, const GlobalLoss& global,
+                     const ExtraColumns* extras = nullptr) const;
   /// Over seeded random orders, in the direction asked for.
   TrialLoss of_random(std::size_t batch_size, std::uint64_t seed) const;
 
