@@ -14,6 +14,7 @@
 #include "edge_stats.h"
 #include "gcbs/error.h"
 #include "graph/graph.h"
+#include "graph_filter.h"
 #include "oracle.h"
 #include "ordering/order_graph.h"
 #include "similarity/find_edges.h"
@@ -32,7 +33,6 @@ void check_loss_options(const LossOptions& options, bool has_negatives) {
   if (options.form == Form::simclr && has_negatives)
     throw Error(ErrorKind::usage, "the simclr form has no extra negatives",
                 "its views are contrasted with each other only", "use the clip form, or leave them out");
-  check_filter(options.filter);
 }
 
 std::vector<Vertex> checked_order(const NamedOrder& order, std::size_t rows) {
@@ -63,10 +63,12 @@ double expected_bytes(const MatrixView& x, const GapOptions& options, double qua
   const auto n = static_cast<double>(x.rows);
   const double operand = 2 * operand_bytes(x.rows, x.cols);
   const double parts = options.loss.form == Form::simclr ? 3 : has_negatives ? 2 : 1;
+  const double judged_parts = options.loss.filter.symmetric ? 2 : 0;
   const double edges = (1 - quantile) * n * n * 4.2;
   const double losses = edges + parts * operand * 0.7 + 900 * n + 32e6 +
                         oracle_bytes(x.rows, x.cols, options.run.batch_size, threads);
-  return std::max(expected_graph_bytes(x.rows, x.cols, quantile), losses);
+  return std::max(expected_graph_bytes(x.rows, x.cols, quantile), losses) +
+         judged_parts * operand * 0.7 + filter_bytes(options.loss.filter, x.rows, x.cols, threads);
 }
 
 double seconds_of(const std::vector<Stage>& stages) {
@@ -92,7 +94,7 @@ class GapRun {
     if (negatives != nullptr) check_shapes(x, *negatives, options.run.batch_size);
     for (const NamedOrder& order : options.orders)
       orders_.push_back({order.name, checked_order(order, x.rows), 0, 0});
-    const Groups groups(options.loss.filter.groups, x.rows);  // says what is wrong with the ids, early
+    check_graph_filter(options.loss.filter, options.run.similarity, x.rows);
     result_.isa = choose_isa(options.run.isa);
     result_.threads = options.run.threads != 0 ? options.run.threads : usable_cores();
     result_.quantile = resolve_quantile(options.run.similarity, options.run.batch_size, x.rows);
@@ -120,8 +122,14 @@ class GapRun {
   Edges find_orders(const Rows& x, const Rows& y) {
     SimilarityOptions similarity = options_.run.similarity;
     similarity.seed = options_.run.seed;
-    FoundEdges found = find_edges(x, y, result_.quantile, similarity, kernel(), run_,
-                                  [&](std::string_view name) { progress_.begin(name); });
+    const StageMark mark = [&](std::string_view name) { progress_.begin(name); };
+    std::optional<GraphFilter> filter;
+    if (options_.loss.filter.is_on())
+      filter.emplace(options_.loss.filter,
+                     count_wanted_edges(similarity, options_.run.batch_size, x.count()), x, y, kernel(), run_,
+                     mark);
+    FoundEdges found = find_edges(x, y, result_.quantile, similarity, kernel(), run_, mark,
+                                  filter ? &filter->edges() : nullptr);
     result_.threshold = found.threshold;
     result_.edge_count = found.edges.count();
     progress_.begin("graph");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gcbs/cpu.h"
+#include "gcbs/filter.h"
 #include "gcbs/graph.h"
 #include "gcbs/matrix.h"
 #include "gcbs/observer.h"
@@ -22,6 +23,7 @@ struct VerdictOptions {
 struct PipelineOptions {
   std::size_t batch_size = 0;  ///< k, at least 2; neighbours default to it
   SimilarityOptions similarity;
+  FilterOptions filter;      ///< which negatives may be edges; neighbours and quantile count admissible ones
   OrderingOptions ordering;  ///< seed and threads come from the fields below
   std::uint64_t seed = 0;
   unsigned threads = 0;  ///< 0: usable_cores()
@@ -43,6 +45,7 @@ struct OrderResult {
   Order order;
   std::optional<Threshold> threshold;  ///< none for methods that read no graph
   EdgeIndex edge_count = 0;
+  std::size_t rows_without_edges = 0;  ///< rows of X; where a graph was made
   Edges edges;  ///< filled when keep_edges
   std::optional<Verdict> verdict;
   double quantile = 0;
