@@ -15,6 +15,7 @@
 #include "edge_stats.h"
 #include "gcbs/error.h"
 #include "graph/graph.h"
+#include "graph_filter.h"
 #include "oracle.h"
 #include "ordering/order_graph.h"
 #include "similarity/find_edges.h"
@@ -33,7 +34,6 @@ void check_loss_options(const LossOptions& options, bool has_negatives, bool has
   if (options.form == Form::simclr && (has_negatives || has_extra))
     throw Error(ErrorKind::usage, "the simclr form has no extra negatives",
                 "its views are contrasted with each other only", "use the clip form, or leave them out");
-  check_filter(options.filter);
 }
 
 std::vector<Vertex> checked_order(const NamedOrder& order, std::size_t rows) {
@@ -64,13 +64,16 @@ double expected_bytes(const MatrixView& x, const GapOptions& options, double qua
   const auto n = static_cast<double>(x.rows);
   const double operand = 2 * operand_bytes(x.rows, x.cols);
   const double parts = options.loss.form == Form::simclr ? 3 : has_negatives ? 2 : 1;
+  const double judged_parts = options.loss.filter.symmetric ? 2 : 0;
   const double edges = (1 - quantile) * n * n * 4.2;
   const double losses = edges + parts * operand * 0.7 + 900 * n + 32e6 +
                         oracle_bytes(x.rows, x.cols, options.run.batch_size, threads);
-  const double made = (1 - quantile) * n * n * 8 + 200 * n + 32e6 +
-                      batch_maker_bytes(options.run.batches, x.rows, x.cols, (1 - quantile) * n * n,
-                                        options.loss.filter.groups.size() + 2);
-  return std::max({expected_graph_bytes(x.rows, x.cols, quantile), made, losses});
+  const double made =
+      (1 - quantile) * n * n * 8 + 200 * n + 32e6 +
+      batch_maker_bytes(options.run.batches, x.rows, x.cols, (1 - quantile) * n * n,
+                        options.loss.filter.groups.size() + (options.loss.filter.duplicates ? 2 : 0));
+  return std::max({expected_graph_bytes(x.rows, x.cols, quantile), made, losses}) +
+         judged_parts * operand * 0.7 + filter_bytes(options.loss.filter, x.rows, x.cols, threads);
 }
 
 double seconds_of(const std::vector<Stage>& stages) {
@@ -101,7 +104,7 @@ class GapRun {
     if (negatives != nullptr) check_shapes(x, *negatives, options.run.batch_size);
     for (const NamedOrder& order : options.orders)
       orders_.push_back({order.name, checked_order(order, x.rows), 0, 0});
-    const Groups groups(options.loss.filter.groups, x.rows);  // says what is wrong with the ids, early
+    check_graph_filter(options.loss.filter, options.run.similarity, x.rows);
     result_.isa = choose_isa(options.run.isa);
     result_.threads = options.run.threads != 0 ? options.run.threads : usable_cores();
     result_.quantile = resolve_quantile(options.run.similarity, options.run.batch_size, x.rows);
@@ -129,18 +132,21 @@ class GapRun {
   Edges find_orders(const Rows& x, const Rows& y) {
     SimilarityOptions similarity = options_.run.similarity;
     similarity.seed = options_.run.seed;
-    FoundEdges found = find_edges(x, y, result_.quantile, similarity, kernel(), run_,
-                                  [&](std::string_view name) { progress_.begin(name); });
+    const StageMark mark = [&](std::string_view name) { progress_.begin(name); };
+    std::optional<GraphFilter> filter;
+    if (options_.loss.filter.is_on())
+      filter.emplace(options_.loss.filter, count_wanted_edges(similarity, options_.run.batch_size, x.count()),
+                     x, y, kernel(), run_, mark);
+    FoundEdges found = find_edges(x, y, result_.quantile, similarity, kernel(), run_, mark,
+                                  filter ? &filter->edges() : nullptr);
     result_.threshold = found.threshold;
     result_.edge_count = found.edges.count();
     progress_.begin("graph");
     Graph graph = build_graph(std::move(found.edges), run_);
     const double shared_seconds = seconds_of(progress_.finish());
     const std::uint64_t shared_bytes = meter_.peak_bytes();
-    std::optional<PairJudge> judge;
-    if (options_.loss.filter.is_on()) judge.emplace(options_.loss.filter, x, y, run_);
-    BatchMaker maker(batches_, options_.run.batch_size, options_.run.seed, judge ? &*judge : nullptr,
-                     options_.loss.filter.groups, &graph, run_);
+    BatchMaker maker(batches_, options_.run.batch_size, options_.run.seed,
+                     filter ? &filter->judge() : nullptr, options_.loss.filter.groups, &graph, run_);
     std::vector<FoundOrder> orders;
     for (const Method method : options_.methods) {
       OrderingOptions ordering = options_.run.ordering;

@@ -3,27 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph_filter.h"
 #include "mining/top_rows.h"
 #include "similarity/tile_scan.h"
 
 namespace gcbs {
 namespace {
-
-/// Contract C10's test, for the columns of one of x, y for rows of the other.
-class NotSuspect final : public PairFilter {
- public:
-  /// `judges_its_own`: the similarities looked at are those of X and Y, and suspects are judged by them.
-  NotSuspect(const PairJudge& judge, bool judges_its_own) : judge_(judge), judges_its_own_(judges_its_own) {}
-
-  bool admits(Vertex row, Vertex column, double low, double) const override {
-    if (judges_its_own_ && low > judge_.admissible().limit_of(row, column)) return false;
-    return !judge_.is_suspect(row, column);
-  }
-
- private:
-  const PairJudge& judge_;
-  bool judges_its_own_;
-};
 
 /// Adds the exponentials of the best columns of each row.
 class Hardest {
@@ -43,7 +28,7 @@ class Hardest {
     mining.top = top_;
     const bool between = &left != &right && paired;
     const NotSuspect filter(model_.judge(), between && !model_.judge().is_guided());
-    const Exclusions exclusions(left.count(), right.count(), {}, paired ? model_.judge().groups() : Groups());
+    const Exclusions exclusions(left.count(), paired ? model_.judge().groups() : Groups());
     const TopRows top = find_top_rows(
         left, right, exclusions, mining, kernel_, run_, [](std::string_view) {},
         paired && model_.judge().has_margins() ? &filter : nullptr);

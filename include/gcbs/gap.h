@@ -18,10 +18,10 @@ struct NamedOrder {
 };
 
 struct GapOptions {
-  /// Batch size, graph, seed, threads, instruction set, memory limit; its method is not read.
+  /// Batch size, graph, seed, threads, instruction set, memory limit; its method and filter are not read.
   /// Its batches are those of methods, the extra columns those of every order.
   PipelineOptions run;
-  LossOptions loss;
+  LossOptions loss;                ///< its filter is the graph's too
   std::vector<Method> methods;     ///< orders to compute
   std::vector<NamedOrder> orders;  ///< orders to evaluate, after the methods
 };

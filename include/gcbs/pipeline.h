@@ -7,6 +7,7 @@
 
 #include "gcbs/batches.h"
 #include "gcbs/cpu.h"
+#include "gcbs/filter.h"
 #include "gcbs/graph.h"
 #include "gcbs/matrix.h"
 #include "gcbs/observer.h"
@@ -23,6 +24,7 @@ struct VerdictOptions {
 struct PipelineOptions {
   std::size_t batch_size = 0;  ///< k, at least 2; neighbours default to it
   SimilarityOptions similarity;
+  FilterOptions filter;      ///< which negatives may be edges; neighbours and quantile count admissible ones
   OrderingOptions ordering;  ///< seed and threads come from the fields below
   BatchOptions batches;      ///< how the order becomes batches
   std::uint64_t seed = 0;
@@ -47,7 +49,8 @@ struct OrderResult {
   ExtraColumns extra;                  ///< filled where some are wanted
   std::optional<Threshold> threshold;  ///< none for methods that read no graph
   EdgeIndex edge_count = 0;
-  Edges edges;  ///< filled when keep_edges
+  std::size_t rows_without_edges = 0;  ///< rows of X; where a graph was made
+  Edges edges;                         ///< filled when keep_edges
   std::optional<Verdict> verdict;
   double quantile = 0;
   Isa isa = Isa::scalar;

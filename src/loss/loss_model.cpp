@@ -2,6 +2,7 @@
 // that does not depend on who did what.
 #include "loss/loss_model.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -56,10 +57,20 @@ LossModel::LossModel(const Rows& x, const Rows& y, const Rows* negatives, const 
     add(x, x, true, Side::x, Side::none);
     add(y, y, true, Side::y, Side::none);
   }
+  for (const Judged& kind : judge_.judged()) {
+    const auto same = [&](const Entry& entry) {
+      return entry.part.paired && entry.part.left == kind.left && entry.part.right == kind.right;
+    };
+    const auto found = std::find_if(parts_.begin(), parts_.end(), same);
+    if (found == parts_.end())
+      further_.push_back(std::make_unique<const LossPart>(
+          make_part(*kind.left, *kind.right, true, largest_table, run)));
+    judged_.push_back({found == parts_.end() ? further_.back().get() : &found->part, kind.both_ways});
+  }
 }
 
 BlockTerms LossModel::block_terms(const LossPart& part, std::size_t largest_batch) const {
-  return BlockTerms(part, pairs(), judge_.admissible(), options_.temperature, kernel_, largest_batch, run_);
+  return BlockTerms(part, judged_, judge_.admissible(), options_.temperature, kernel_, largest_batch, run_);
 }
 
 /// Columns' sums are kept band by band and added in the order of bands; what does not depend on an order

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -83,6 +84,8 @@ class LossModel {
   Array<double> positives_;
   PairJudge judge_;
   std::vector<Entry> parts_;
+  std::vector<std::unique_ptr<const LossPart>> further_;  ///< parts that only judge
+  std::vector<JudgedPart> judged_;
 };
 
 }  // namespace gcbs

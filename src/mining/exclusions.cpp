@@ -32,8 +32,7 @@ std::vector<Vertex> checked_positives(const std::vector<std::int64_t>& given, st
 
 Exclusions::Exclusions(std::size_t rows, std::size_t columns,
                        const std::optional<std::vector<std::int64_t>>& positives,
-                       Groups groups)
-    : groups_(std::move(groups)) {
+                       std::span<const GroupIds> groups) {
   if (positives)
     positives_ = checked_positives(*positives, rows, columns);
   else if (columns < rows)
@@ -41,6 +40,7 @@ Exclusions::Exclusions(std::size_t rows, std::size_t columns,
                 "the corpus has " + std::to_string(columns) + " rows for " + std::to_string(rows) + " of X",
                 "row i of the corpus is the positive of row i unless told otherwise",
                 "say which row of the corpus is the positive of each row of X");
+  groups_ = Groups(groups, rows);
   if (!groups_.empty()) list_pairs(columns, rows);
 }
 
