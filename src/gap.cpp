@@ -11,6 +11,7 @@
 #include "base/run.h"
 #include "base/run_frame.h"
 #include "batch_maker.h"
+#include "batches/feasible.h"
 #include "checks.h"
 #include "edge_stats.h"
 #include "gcbs/error.h"
@@ -134,9 +135,13 @@ class GapRun {
     similarity.seed = options_.run.seed;
     const StageMark mark = [&](std::string_view name) { progress_.begin(name); };
     std::optional<GraphFilter> filter;
-    if (options_.loss.filter.is_on())
+    if (options_.loss.filter.is_on()) {
       filter.emplace(options_.loss.filter, count_wanted_edges(similarity, options_.run.batch_size, x.count()),
                      x, y, kernel(), run_, mark);
+      if (!options_.methods.empty())
+        check_feasible(filter->judge().groups(), options_.loss.filter.groups, x.count(),
+                       options_.run.batch_size);
+    }
     FoundEdges found = find_edges(x, y, result_.quantile, similarity, kernel(), run_, mark,
                                   filter ? &filter->edges() : nullptr);
     result_.threshold = found.threshold;
