@@ -85,6 +85,7 @@ void declare_gap_flags(CLI::App& verb, GapFlags& flags) {
        "N more rows, one for each pair, that all x of its batch are contrasted with")
       ->type_name("FILE");
   declare_filter(verb, flags.filter, "no negatives of each other");
+  declare_batches(verb, flags.batches);
   declare_graph(verb, flags.graph);
   verb.add_flag("--normalised", flags.inputs.normalised,
                 "rows are unit vectors already (checked): use them as they are")
@@ -104,11 +105,14 @@ GapRequest resolve(const GapFlags& flags, const char* example) {
   PipelineOptions& run = request.options.run;
   run.batch_size = resolve_batch_size(flags.batch_size);
   for (const std::string& name : flags.methods) request.options.methods.push_back(method_of(name));
+  run.batches = resolve_batches(flags.batches, run.batch_size);
   resolve_graph(flags.graph, run.similarity);
   run.similarity.normalised = flags.inputs.normalised;
   resolve_loss(flags, request.options.loss);
   if (request.options.loss.form == Form::simclr && !request.negatives.empty())
     throw contradiction("--form simclr", "--negatives", "views are contrasted with each other only");
+  if (request.options.loss.form == Form::simclr && run.batches.extra > 0)
+    throw contradiction("--form simclr", "--extra", "views are contrasted with each other only");
   FilterRequest filter = resolve_filter(flags.filter);
   request.options.loss.filter = filter.options;
   request.group_files = std::move(filter.group_files);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "batch_flags.h"
 #include "gcbs/gap.h"
 #include "shared_flags.h"
 
@@ -13,6 +14,7 @@ struct GapFlags {
   InputFlags inputs;
   GraphFlags graph;
   FilterFlags filter;
+  BatchFlags batches;
   RunFlags run;
   Word batch_size, temperature, direction, form, negatives, random_trials, per_batch;
   std::vector<std::string> orders, methods;

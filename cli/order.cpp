@@ -28,6 +28,10 @@ void write_outputs(const OrderRequest& request, const OrderResult& result) {
     write_npy_edges(request.edges, result.edges.offsets, result.edges.columns);
     phase.wrote(request.edges);
   }
+  if (!request.extra.empty()) {
+    write_npy(request.extra, result.extra.rows, result.extra.columns);
+    phase.wrote(request.extra);
+  }
   const auto& rows = result.order.old_of_new;
   write_npy(request.output, std::vector<std::int64_t>(rows.begin(), rows.end()));
   phase.commit();
@@ -43,9 +47,17 @@ OrderReport order_files(const OrderRequest& request, Progress& progress) {
   check_stop();
 
   progress.set_rows(x.view.rows);
-  OrderReport report{request.x,       request.y,     request.output,
-                     request.edges,   x.view.rows,   x.view.cols,
-                     request.options, request.paper, order_pairs(x.view, y.view, request.options, &progress)};
+  OrderReport report;
+  report.x_path = request.x;
+  report.y_path = request.y;
+  report.output_path = request.output;
+  report.edges_path = request.edges;
+  report.extra_path = request.extra;
+  report.rows = x.view.rows;
+  report.dim = x.view.cols;
+  report.options = request.options;
+  report.paper = request.paper;
+  report.result = order_pairs(x.view, y.view, request.options, &progress);
 
   progress.begin_stage("write");
   const Stopwatch writing;
@@ -57,7 +69,8 @@ OrderReport order_files(const OrderRequest& request, Progress& progress) {
 
 void run_order(const OrderRequest& request, Terminal& terminal) {
   const Stopwatch total;
-  check_outputs(std::array{OutputFlag{"-o", request.output}, OutputFlag{"--edges", request.edges}},
+  check_outputs(std::array{OutputFlag{"-o", request.output}, OutputFlag{"--edges", request.edges},
+                           OutputFlag{"--extra-output", request.extra}},
                 std::array{request.x, request.y});
   Progress progress(terminal, request.quiet);
   OrderReport report = order_files(request, progress);

@@ -13,6 +13,12 @@ void resolve_outputs(const OrderFlags& flags, OrderRequest& request) {
   if (flags.edges)
     request.edges = needed(flags.edges, "the name after --edges", "an empty name is no file",
                            "for example --edges edges.npy");
+  if (flags.batches.extra)
+    request.extra = needed(flags.extra_output, "--extra-output", "the extra columns have to go somewhere",
+                           "add for example --extra-output extra.npy");
+  else if (flags.extra_output)
+    throw Error(ErrorKind::usage, "--extra is missing", "--extra-output says where extra columns go",
+                "add for example --extra 16");
 }
 
 /// The choices of the paper's listing, in one flag.
@@ -38,6 +44,7 @@ void declare_flags(CLI::App& verb, OrderFlags& flags) {
           "printed; random, natural: for comparison, these read no graph (no threshold, no edges)")
       ->type_name("METHOD")
       ->group("Batches");
+  declare_batches(verb, flags.batches);
   declare_graph(verb, flags.graph);
   verb.add_flag("--normalised", flags.inputs.normalised,
                 "rows are unit vectors already (checked): use them as they are")
@@ -51,9 +58,13 @@ void declare_flags(CLI::App& verb, OrderFlags& flags) {
   verb.add_option("--edges", flags.edges, "also the graph: int32, E x 2, sorted by (row, column)")
       ->type_name("FILE.npy")
       ->group("Output");
+  verb.add_option("--extra-output", flags.extra_output,
+                  "the columns of --extra: int64, batches x E, rows of Y, -1 where there are fewer")
+      ->type_name("FILE.npy")
+      ->group("Output");
   verb.add_flag("--no-verdict", flags.no_verdict, "do not estimate what the order is worth")->group("Output");
   declare_output(verb, flags.run);
-  declare_run(verb, flags.run, "random and estimate");
+  declare_run(verb, flags.run, "random, estimate, --block, --random-share, --epoch");
 }
 
 OrderRequest resolve(const OrderFlags& flags) {
@@ -64,6 +75,7 @@ OrderRequest resolve(const OrderFlags& flags) {
   request.y = files.y;
   resolve_outputs(flags, request);
   options.batch_size = resolve_batch_size(flags.batch_size);
+  options.batches = resolve_batches(flags.batches, options.batch_size);
   if (flags.method) options.ordering.method = method_of(*flags.method);
   resolve_graph(flags.graph, options.similarity);
   options.similarity.normalised = flags.inputs.normalised;

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "batch_flags.h"
 #include "gcbs/pipeline.h"
 #include "shared_flags.h"
 
@@ -15,8 +16,9 @@ namespace gcbs::cli {
 struct OrderFlags {
   InputFlags inputs;
   GraphFlags graph;
+  BatchFlags batches;
   RunFlags run;
-  Word batch_size, method, output, edges;
+  Word batch_size, method, output, edges, extra_output;
   bool paper = false, no_verdict = false;
 };
 
@@ -27,7 +29,7 @@ void declare_flags(CLI::App& verb, OrderFlags& flags);
 struct OrderRequest {
   std::string x, y;  ///< y equals x where none was given
   std::string output;
-  std::string edges;  ///< empty: not wanted
+  std::string edges, extra;  ///< empty: not wanted
   PipelineOptions options;
   bool paper = false, json = false, quiet = false;
 };

@@ -34,11 +34,19 @@ std::vector<FinePair> random_pairs(std::size_t rows, std::uint64_t seed) {
   return pairs;
 }
 
-std::vector<FinePair> own_pairs(std::size_t rows) {
-  std::vector<FinePair> pairs(rows);
-  for (std::size_t i = 0; i < rows; ++i) pairs[i] = {static_cast<Vertex>(i), static_cast<Vertex>(i)};
-  return pairs;
-}
+/// Group-mates and suspects do not share a block.
+class ApartRules final : public BlockRules {
+ public:
+  explicit ApartRules(const PairJudge& judge) : judge_(judge) {}
+
+  bool may_join(Vertex v, std::span<const Vertex> members, Vertex leaving) const override {
+    return std::all_of(members.begin(), members.end(),
+                       [&](Vertex other) { return other == leaving || judge_.admits(v, other); });
+  }
+
+ private:
+  const PairJudge& judge_;
+};
 
 }  // namespace
 
@@ -48,13 +56,15 @@ Order find_order(const Rows* x, const Rows* y, const Graph& graph, const Orderin
   const std::size_t rows = graph.vertices();
   PackValues values;
   values.similarities = edge_values(*x, *y, graph.out, run);
-  values.positives = values_of(*x, *y, own_pairs(rows), run);
+  values.positives = positives_of(*x, *y, run);
   values.sample = values_of(*x, *y, random_pairs(rows, options.seed), run);
   values.temperature = options.pack.temperature;
   values.batch_size = how.batch_size;
   const PackModel model = make_pack_model(graph, std::move(values), options.pack.objective, run);
-  return order_pack(model, options.pack, how.block_size != 0 ? how.block_size : how.batch_size, how.rules,
-                    options.seed, run)
+  std::optional<ApartRules> rules;
+  if (how.judge != nullptr && !how.judge->admits_all()) rules.emplace(*how.judge);
+  return order_pack(model, options.pack, how.block_size != 0 ? how.block_size : how.batch_size,
+                    rules ? &*rules : nullptr, options.seed, run)
       .order;
 }
 

@@ -4,14 +4,14 @@
 #include "gcbs/ordering.h"
 #include "graph/graph.h"
 #include "matrix/rows.h"
-#include "ordering/pack_state.h"
+#include "similarity/pair_judge.h"
 
 namespace gcbs {
 
 struct FindOrder {
   std::size_t batch_size = 0;
-  std::size_t block_size = 0;         ///< what pack fills; 0: the batch size
-  const BlockRules* rules = nullptr;  ///< of pack; may be null
+  std::size_t block_size = 0;        ///< what pack fills; 0: the batch size
+  const PairJudge* judge = nullptr;  ///< which rows pack keeps apart; may be null
 };
 
 /// The rows are read by pack only, and may be null for other methods.

@@ -4,17 +4,21 @@
 // of the losses are made.
 #include "gcbs/gap.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/memory.h"
 #include "base/run.h"
 #include "base/run_frame.h"
+#include "batch_maker.h"
+#include "batches/feasible.h"
 #include "checks.h"
 #include "edge_stats.h"
 #include "find_order.h"
 #include "gcbs/error.h"
 #include "graph/graph.h"
+#include "graph_filter.h"
 #include "oracle.h"
 #include "similarity/find_edges.h"
 #include "similarity/tile_scan.h"
@@ -22,17 +26,16 @@
 namespace gcbs {
 namespace {
 
-void check_loss_options(const LossOptions& options, bool has_negatives) {
+void check_loss_options(const LossOptions& options, bool has_negatives, bool has_extra) {
   if (!(options.temperature > 0) || !std::isfinite(options.temperature))
     throw Error(ErrorKind::usage, "temperature " + std::to_string(options.temperature) + " is out of range",
                 "similarities are divided by it", "use a number above 0, for example 0.05");
   if (options.random_trials < 1)
     throw Error(ErrorKind::usage, "0 random trials have no mean", "the gap is measured against random orders",
                 "use 1 or more");
-  if (options.form == Form::simclr && has_negatives)
+  if (options.form == Form::simclr && (has_negatives || has_extra))
     throw Error(ErrorKind::usage, "the simclr form has no extra negatives",
                 "its views are contrasted with each other only", "use the clip form, or leave them out");
-  check_filter(options.filter);
 }
 
 std::vector<Vertex> checked_order(const NamedOrder& order, std::size_t rows) {
@@ -63,10 +66,20 @@ double expected_bytes(const MatrixView& x, const GapOptions& options, double qua
   const auto n = static_cast<double>(x.rows);
   const double operand = 2 * operand_bytes(x.rows, x.cols);
   const double parts = options.loss.form == Form::simclr ? 3 : has_negatives ? 2 : 1;
+  const double judged_parts = options.loss.filter.symmetric ? 2 : 0;
   const double edges = (1 - quantile) * n * n * 4.2;
   const double losses = edges + parts * operand * 0.7 + 900 * n + 32e6 +
                         oracle_bytes(x.rows, x.cols, options.run.batch_size, threads);
-  return std::max(expected_graph_bytes(x.rows, x.cols, quantile), losses);
+  const double made =
+      (1 - quantile) * n * n * 8 + 200 * n + 32e6 +
+      batch_maker_bytes(options.run.batches, x.rows, x.cols, (1 - quantile) * n * n,
+                        options.loss.filter.groups.size() + (options.loss.filter.duplicates ? 2 : 0));
+  const bool packs =
+      std::find(options.methods.begin(), options.methods.end(), Method::pack) != options.methods.end();
+  const double pack =
+      packs ? expected_pack_bytes(x.rows, x.cols, (1 - quantile) * n * n, threads) + 200 * n + 32e6 : 0;
+  return std::max({expected_graph_bytes(x.rows, x.cols, quantile), made, pack, losses}) +
+         judged_parts * operand * 0.7 + filter_bytes(options.loss.filter, x.rows, x.cols, threads);
 }
 
 double seconds_of(const std::vector<Stage>& stages) {
@@ -80,6 +93,8 @@ struct FoundOrder {
   std::vector<Vertex> rows;
   double seconds = 0;
   std::uint64_t peak_bytes = 0;
+  std::optional<BatchReport> made{};
+  ExtraColumns extra{};
 };
 
 class GapRun {
@@ -88,11 +103,14 @@ class GapRun {
          Observer* observer)
       : options_(options), progress_(observer) {
     check_shapes(x, y, options.run.batch_size);
-    check_loss_options(options.loss, negatives != nullptr);
+    check_loss_options(options.loss, negatives != nullptr, options.run.batches.extra > 0);
+    check_batch_options(options.run.batches, options.run.batch_size);
+    batches_ = options.run.batches;
+    batches_.temperature = options.loss.temperature;
     if (negatives != nullptr) check_shapes(x, *negatives, options.run.batch_size);
     for (const NamedOrder& order : options.orders)
       orders_.push_back({order.name, checked_order(order, x.rows), 0, 0});
-    const Groups groups(options.loss.filter.groups, x.rows);  // says what is wrong with the ids, early
+    check_graph_filter(options.loss.filter, options.run.similarity, x.rows);
     result_.isa = choose_isa(options.run.isa);
     result_.threads = options.run.threads != 0 ? options.run.threads : usable_cores();
     result_.quantile = resolve_quantile(options.run.similarity, options.run.batch_size, x.rows);
@@ -120,14 +138,26 @@ class GapRun {
   Edges find_orders(const Rows& x, const Rows& y) {
     SimilarityOptions similarity = options_.run.similarity;
     similarity.seed = options_.run.seed;
-    FoundEdges found = find_edges(x, y, result_.quantile, similarity, kernel(), run_,
-                                  [&](std::string_view name) { progress_.begin(name); });
+    const StageMark mark = [&](std::string_view name) { progress_.begin(name); };
+    std::optional<GraphFilter> filter;
+    if (options_.loss.filter.is_on()) {
+      filter.emplace(options_.loss.filter, count_wanted_edges(similarity, options_.run.batch_size, x.count()),
+                     x, y, kernel(), run_, mark);
+      if (!options_.methods.empty())
+        check_feasible(filter->judge().groups(), options_.loss.filter.groups, x.count(),
+                       options_.run.batch_size);
+    }
+    FoundEdges found = find_edges(x, y, result_.quantile, similarity, kernel(), run_, mark,
+                                  filter ? &filter->edges() : nullptr);
     result_.threshold = found.threshold;
     result_.edge_count = found.edges.count();
     progress_.begin("graph");
     Graph graph = build_graph(std::move(found.edges), run_);
     const double shared_seconds = seconds_of(progress_.finish());
     const std::uint64_t shared_bytes = meter_.peak_bytes();
+    BatchMaker maker(batches_, options_.run.batch_size, options_.run.seed,
+                     filter ? &filter->judge() : nullptr, options_.loss.filter.groups, &graph, run_);
+    const FindOrder how{options_.run.batch_size, batches_.block, filter ? &filter->judge() : nullptr};
     std::vector<FoundOrder> orders;
     for (const Method method : options_.methods) {
       OrderingOptions ordering = options_.run.ordering;
@@ -136,14 +166,20 @@ class GapRun {
       const double before = seconds_of(progress_.finish());
       most_bytes_ = std::max(most_bytes_, meter_.restart_peak());
       progress_.begin("order");
-      const Order order = find_order(&x, &y, graph, ordering, {options_.run.batch_size}, run_);
+      const Order order = find_order(&x, &y, graph, ordering, how, run_);
+      MadeBatches made = maker.make(order.old_of_new);
       const double own = seconds_of(progress_.finish()) - before;
-      orders.push_back({name_of(method), order.old_of_new, own + (needs_graph(method) ? shared_seconds : 0),
-                        needs_graph(method) ? std::max(shared_bytes, meter_.peak_bytes())
-                                            : order.old_of_new.size() * sizeof(Vertex)});
+      orders.push_back(
+          {name_of(method), std::move(made.order), own + (needs_graph(method) ? shared_seconds : 0),
+           needs_graph(method) ? std::max(shared_bytes, meter_.peak_bytes()) : x.count() * sizeof(Vertex),
+           made.report});
     }
     orders_.insert(orders_.begin(), std::make_move_iterator(orders.begin()),
                    std::make_move_iterator(orders.end()));
+    if (batches_.extra > 0) {
+      progress_.begin("extra");
+      for (FoundOrder& order : orders_) order.extra = maker.extras(order.rows, x, y);
+    }
     return std::move(graph.out);
   }
 
@@ -172,7 +208,7 @@ class GapRun {
     progress_.begin("batches");
     const Outranking outranking(edges, model, kernel(), run_);
     for (const FoundOrder& order : orders_) {
-      OrderLoss loss = model.of_order(order.rows, size, global);
+      OrderLoss loss = model.of_order(order.rows, size, global, batches_.extra > 0 ? &order.extra : nullptr);
       if (whole) loss.loss = global.loss, loss.probability = global.probability;
       const EdgeStats stats = edge_stats(edges, outranking, order.rows, size, run_);
       OrderGap gap;
@@ -191,6 +227,7 @@ class GapRun {
       gap.seconds = order.seconds;
       gap.peak_bytes = order.peak_bytes;
       gap.batches = std::move(loss.batches);
+      gap.made = order.made;
       result_.orders.push_back(std::move(gap));
     }
 
@@ -205,6 +242,7 @@ class GapRun {
   MemoryMeter meter_;
   std::uint64_t most_bytes_ = 0;  ///< before the meter's last restart
   RunContext run_;
+  BatchOptions batches_;
   std::vector<FoundOrder> orders_;
   GapResult result_;
 };

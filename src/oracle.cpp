@@ -3,43 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph_filter.h"
 #include "mining/top_rows.h"
 #include "similarity/tile_scan.h"
 
 namespace gcbs {
 namespace {
-
-/// Contract C10's two-sided test: s(i,j) and s(j,i) against both pairs' limits.
-class NotSuspect final : public PairFilter {
- public:
-  /// Columns of one of x, y for rows of the other; `values` are similarities of X and Y.
-  NotSuspect(const LossRows& rows, const Array<double>& limit, bool judges_its_own, bool swapped)
-      : rows_(rows), limit_(limit), judges_its_own_(judges_its_own), swapped_(swapped) {}
-
-  bool admits(Vertex row, Vertex column, double low, double high) const override {
-    const double limit = std::min(limit_[row], limit_[column]);
-    if (judges_its_own_ && low > limit) return false;
-    Definition definition(rows_.x, rows_.y);
-    const auto exceeds = [&](Vertex i, Vertex j) {
-      const FinePair pair{i, j};
-      const double near = definition.near(pair), bound = definition.near_bound();
-      if (near - bound > limit) return true;
-      if (near + bound <= limit) return false;
-      double exact = 0;
-      definition.evaluate({&pair, 1}, {&exact, 1});
-      return exact > limit;
-    };
-    const Vertex i = swapped_ ? column : row, j = swapped_ ? row : column;
-    if ((!judges_its_own_ || high > limit) && exceeds(i, j)) return false;
-    return !exceeds(j, i);
-  }
-
- private:
-  const LossRows& rows_;
-  const Array<double>& limit_;
-  bool judges_its_own_;  ///< the products looked at are those of X and Y
-  bool swapped_;         ///< of Y and X
-};
 
 /// Adds the exponentials of the best columns of each row.
 class Hardest {
@@ -57,13 +26,12 @@ class Hardest {
   void add(const Rows& left, const Rows& right, bool paired) {
     MiningOptions mining;
     mining.top = top_;
-    if (paired) mining.groups = options_.filter.groups;
-    const bool between = &left != &right && paired, swapped = &left == &rows_.y;
-    const NotSuspect filter(rows_, model_.admissible().limit, between, swapped);
-    const Exclusions exclusions(left.count(), right.count(), {}, mining.groups);
+    const bool between = &left != &right && paired;
+    const NotSuspect filter(model_.judge(), between && !model_.judge().is_guided());
+    const Exclusions exclusions(left.count(), paired ? model_.judge().groups() : Groups());
     const TopRows top = find_top_rows(
         left, right, exclusions, mining, kernel_, run_, [](std::string_view) {},
-        paired && model_.admissible().has_margins() ? &filter : nullptr);
+        paired && model_.judge().has_margins() ? &filter : nullptr);
     for (std::size_t i = 0; i < sums_.size(); ++i)
       for (std::size_t k = i * top_; k < (i + 1) * top_ && top.columns[k] >= 0; ++k)
         sums_[i].add(top.scores[k] / options_.temperature);

@@ -8,24 +8,35 @@
 #include "base/memory.h"
 #include "base/run.h"
 #include "base/run_frame.h"
+#include "batch_maker.h"
+#include "batches/feasible.h"
 #include "checks.h"
 #include "find_order.h"
 #include "graph/graph.h"
+#include "graph_filter.h"
 #include "matrix/rows.h"
 #include "similarity/find_edges.h"
 #include "verdict.h"
 
 namespace gcbs {
-
 namespace {
 
-/// The graph, then what packing holds beside its edges.
-double expected_bytes(const MatrixView& x, Method method, double quantile, unsigned threads) {
-  const double graph = expected_graph_bytes(x.rows, x.cols, quantile);
-  if (method != Method::pack) return graph;
+/// Up to the graph, then from graph to batches.
+double expected_bytes(const MatrixView& x, const PipelineOptions& options, double quantile,
+                      unsigned threads) {
   const auto n = static_cast<double>(x.rows);
-  return std::max(graph,
-                  expected_pack_bytes(x.rows, x.cols, (1 - quantile) * n * n, threads) + 200 * n + 32e6);
+  const double edges = (1 - quantile) * n * n;
+  const double pack =
+      options.ordering.method == Method::pack ? expected_pack_bytes(x.rows, x.cols, edges, threads) : 0;
+  const double batches =
+      8 * edges + batch_maker_bytes(options.batches, x.rows, x.cols, edges,
+                                    options.filter.groups.size() + (options.filter.duplicates ? 2 : 0));
+  return std::max(expected_graph_bytes(x.rows, x.cols, quantile), std::max(pack, batches) + 200 * n + 32e6) +
+         filter_bytes(options.filter, x.rows, x.cols, threads);
+}
+
+bool changes_batches(const BatchOptions& options) {
+  return options.block != 0 || options.random_share > 0 || options.epoch;
 }
 
 }  // namespace
@@ -33,6 +44,8 @@ double expected_bytes(const MatrixView& x, Method method, double quantile, unsig
 OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const PipelineOptions& options,
                         Observer* observer) {
   check_shapes(x, y, options.batch_size);
+  check_batch_options(options.batches, options.batch_size);
+  check_graph_filter(options.filter, options.similarity, x.rows);
   const StandardArithmetic arithmetic;
   OrderResult result;
   result.isa = choose_isa(options.isa);
@@ -47,30 +60,60 @@ OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const Pipeline
   {
     Graph graph;
     std::optional<Rows> rows_x, rows_y;
-    if (needs_graph(ordering.method)) {
-      check_memory(expected_bytes(x, ordering.method, result.quantile, result.threads), options.memory_limit,
+    std::optional<GraphFilter> filter;
+    std::optional<PairJudge> judge_alone;
+    // Extra columns are weighed by edges, whatever the order reads.
+    const bool reads_graph = needs_graph(ordering.method) || options.batches.extra > 0;
+    if (reads_graph) {
+      check_memory(expected_bytes(x, options, result.quantile, result.threads), options.memory_limit,
                    "raise the memory limit, keep fewer neighbours, or order fewer rows at a time");
+      const StageMark mark = [&](std::string_view name) { progress.begin(name); };
       progress.begin("normalise");
       rows_x.emplace(x, options.similarity.normalised, run);
       rows_y.emplace(y, options.similarity.normalised, run);
       SimilarityOptions similarity = options.similarity;
       similarity.seed = options.seed;
-      FoundEdges found = find_edges(*rows_x, *rows_y, result.quantile, similarity, kernel_for(result.isa),
-                                    run, [&](std::string_view name) { progress.begin(name); });
+      const Kernel& kernel = kernel_for(result.isa);
+      if (options.filter.is_on()) {
+        filter.emplace(options.filter, count_wanted_edges(similarity, options.batch_size, x.rows), *rows_x,
+                       *rows_y, kernel, run, mark);
+        // Nobody wants to learn of it after the join.
+        check_feasible(filter->judge().groups(), options.filter.groups, x.rows, options.batch_size);
+      }
+      FoundEdges found = find_edges(*rows_x, *rows_y, result.quantile, similarity, kernel, run, mark,
+                                    filter ? &filter->edges() : nullptr);
       result.threshold = found.threshold;
       result.edge_count = found.edges.count();
+      for (std::size_t i = 0; i < x.rows; ++i) result.rows_without_edges += found.edges.row(i).empty();
       progress.begin("graph");
       graph = build_graph(std::move(found.edges), run);
     } else {
       graph = empty_graph(x.rows);
+      if (options.filter.is_on()) {
+        progress.begin("normalise");
+        rows_x.emplace(x, options.similarity.normalised, run);
+        rows_y.emplace(y, options.similarity.normalised, run);
+        judge_alone.emplace(options.filter, *rows_x, *rows_y, run);
+      }
     }
+    const PairJudge* judge = filter ? &filter->judge() : judge_alone ? &*judge_alone : nullptr;
     progress.begin("order");
     result.order = find_order(rows_x ? &*rows_x : nullptr, rows_y ? &*rows_y : nullptr, graph, ordering,
-                              {options.batch_size}, run);
+                              {options.batch_size, options.batches.block, judge}, run);
+    if (judge != nullptr || changes_batches(options.batches)) progress.begin("batches");
+    BatchMaker maker(options.batches, options.batch_size, options.seed, judge, options.filter.groups,
+                     reads_graph ? &graph : nullptr, run);
+    MadeBatches made = maker.make(std::move(result.order.old_of_new));
+    result.order.old_of_new = std::move(made.order);
+    result.batches = made.report;
+    if (options.batches.extra > 0) {
+      progress.begin("extra");
+      result.extra = maker.extras(result.order.old_of_new, *rows_x, *rows_y);
+    }
     if (options.verdict && needs_graph(ordering.method)) {
       progress.begin("verdict");
       result.verdict = judge_order(*rows_x, *rows_y, graph, result.order.old_of_new, options.batch_size,
-                                   *options.verdict, options.seed, run);
+                                   *options.verdict, options.seed, run, judge);
     }
     result.stages = progress.finish();
     result.peak_bytes = meter.peak_bytes();
@@ -79,6 +122,7 @@ OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const Pipeline
       result.edges.offsets.leave_meter();
       result.edges.columns.leave_meter();
     }
+    result.extra.rows.leave_meter();
   }
   return result;
 }

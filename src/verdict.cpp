@@ -26,8 +26,13 @@ struct Seen {
 /// The anchors of one side: rows of `own` against rows of `other`.
 class AnchorSide {
  public:
-  AnchorSide(const Rows& own, const Rows& other, const Edges& edges, double temperature)
-      : definition_(own, other), edges_(edges), rows_(other.count()), temperature_(temperature) {}
+  AnchorSide(const Rows& own, const Rows& other, const Edges& edges, double temperature,
+             const PairJudge* judge)
+      : definition_(own, other),
+        edges_(edges),
+        rows_(other.count()),
+        temperature_(temperature),
+        judge_(judge) {}
 
   Seen look(Vertex i, std::span<const Vertex> batch, std::size_t batch_size, std::uint64_t seed) {
     const double positive = similarity(i, i);
@@ -42,7 +47,7 @@ class AnchorSide {
     }
     add_sample(i, seen.edges, batch_size, seed, global, random);
     for (const Vertex j : batch)
-      if (j != i) in_batch.add(similarity(i, j) / temperature_);
+      if (j != i && admits(i, j)) in_batch.add(similarity(i, j) / temperature_);
     const auto loss = [&](const LogSum& sum) { return softplus_of(sum.value() - positive / temperature_); };
     seen.global = loss(global);
     seen.batch = loss(in_batch);
@@ -62,15 +67,18 @@ class AnchorSide {
       auto j = static_cast<Vertex>(draw.below(others));
       j += j >= i;
       const double exponent = similarity(i, j) / temperature_;
-      if (d < batch_size - 1) random.add(exponent);
+      const bool counts = admits(i, j);
+      if (counts && d < batch_size - 1) random.add(exponent);
       const std::span<const Vertex> row = edges_.row(i);
       if (std::binary_search(row.begin(), row.end(), j)) continue;
-      rest.add(exponent);
+      if (counts) rest.add(exponent);
       ++of_rest;
     }
     if (of_rest > 0 && others > edges)
       global.add(rest.value() + log_of(static_cast<double>(others - edges) / static_cast<double>(of_rest)));
   }
+
+  bool admits(Vertex i, Vertex j) const { return judge_ == nullptr || judge_->admits(i, j); }
 
   double similarity(Vertex i, Vertex j) {
     const FinePair pair{i, j};
@@ -83,6 +91,7 @@ class AnchorSide {
   const Edges& edges_;
   std::size_t rows_;
   double temperature_;
+  const PairJudge* judge_;
 };
 
 std::size_t count_anchors(std::size_t rows, std::size_t edges_a_row, std::size_t batch_size) {
@@ -122,7 +131,8 @@ Verdict verdict_of(const std::vector<Seen>& anchors) {
 
 std::optional<Verdict> judge_order(const Rows& x, const Rows& y, const Graph& graph,
                                    std::span<const Vertex> order, std::size_t batch_size,
-                                   const VerdictOptions& options, std::uint64_t seed, const RunContext& run) {
+                                   const VerdictOptions& options, std::uint64_t seed, const RunContext& run,
+                                   const PairJudge* judge) {
   const std::size_t n = x.count();
   if (batch_size >= n) return {};
   const std::size_t anchors = count_anchors(n, graph.out.count() / n, batch_size);
@@ -138,9 +148,9 @@ std::optional<Verdict> judge_order(const Rows& x, const Rows& y, const Graph& gr
     const std::span<const Vertex> batch = order.subspan(first, std::min(batch_size, n - first));
     const Vertex i = order[position];
     seen[2 * a] =
-        AnchorSide(x, y, graph.out, options.temperature).look(i, batch, batch_size, seeds[3 * a + 1]);
+        AnchorSide(x, y, graph.out, options.temperature, judge).look(i, batch, batch_size, seeds[3 * a + 1]);
     seen[2 * a + 1] =
-        AnchorSide(y, x, graph.in, options.temperature).look(i, batch, batch_size, seeds[3 * a + 2]);
+        AnchorSide(y, x, graph.in, options.temperature, judge).look(i, batch, batch_size, seeds[3 * a + 2]);
   });
   return verdict_of(seen);
 }

@@ -13,6 +13,7 @@ _gcbs() {
         --form) COMPREPLY=($(compgen -W 'clip simclr' -- "$cur")); return ;;
         --isa) COMPREPLY=($(compgen -W 'amx_int8 avx512_vnni avx2 scalar' -- "$cur")); return ;;
         -k|--batch-size|-m|--neighbours|-q|--quantile|--threads|--seed|--memory-limit) return ;;
+        --block|--random-share|--epoch|--extra) return ;;
         --methods|--temperature|--random-trials|--top|--skip-top) return ;;
         --relative-margin|--absolute-margin|--max-score|--min-score) return ;;
     esac
@@ -25,18 +26,19 @@ _gcbs() {
     local run='--json --quiet --threads --isa --memory-limit -h --help --version'
     local graph='-k --batch-size -m --neighbours -q --quantile --threshold --shortcut --normalised --seed'
     local filter='--groups --relative-margin --absolute-margin --max-score'
+    local batches='--block --random-share --epoch --extra'
     local loss='--order --random-trials --temperature --direction --form --negatives'
     local flags
     case ${COMP_WORDS[1]} in
-        order) flags="$graph --method --paper -o --output --edges --no-verdict $run" ;;
-        gap) flags="$graph $loss $filter --method --per-batch $run" ;;
-        compare) flags="$graph $loss $filter --methods $run" ;;
+        order) flags="$graph $batches --method --paper -o --output --edges --extra-output --no-verdict $run" ;;
+        gap) flags="$graph $batches $loss $filter --method --per-batch $run" ;;
+        compare) flags="$graph $batches $loss $filter --methods $run" ;;
         mine) flags="--top --skip-top --corpus --positives $filter --min-score --normalised -o --output --scores $run" ;;
     esac
 
     case ${COMP_WORDS[1]} in
         order|gap|compare|mine)
-            if [[ $cur == -* && $prev != -o && $prev != --output && $prev != --edges ]]; then
+            if [[ $cur == -* && $prev != -o && $prev != --output && $prev != --edges && $prev != --extra-output ]]; then
                 COMPREPLY=($(compgen -W "$flags" -- "$cur"))
                 return
             fi

@@ -18,9 +18,10 @@ struct NamedOrder {
 };
 
 struct GapOptions {
-  /// Batch size, graph, seed, threads, instruction set, memory limit; its method is not read.
+  /// Batch size, graph, seed, threads, instruction set, memory limit; its method and filter are not read.
+  /// Its batches are those of methods, the extra columns those of every order.
   PipelineOptions run;
-  LossOptions loss;
+  LossOptions loss;                ///< its filter is the graph's too
   std::vector<Method> methods;     ///< orders to compute
   std::vector<NamedOrder> orders;  ///< orders to evaluate, after the methods
 };
@@ -42,6 +43,7 @@ struct OrderGap {
   double seconds = 0;      ///< to find this order, the graph included where it is read
   std::uint64_t peak_bytes = 0;
   std::vector<BatchLoss> batches;
+  std::optional<BatchReport> made;  ///< of methods: what became of the order on its way to batches
 };
 
 struct RandomGap {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "gcbs/array.h"
+#include "gcbs/batches.h"
 #include "gcbs/cpu.h"
 #include "gcbs/error.h"
+#include "gcbs/filter.h"
 #include "gcbs/gap.h"
 #include "gcbs/graph.h"
 #include "gcbs/io.h"

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "gcbs/filter.h"
+
 namespace gcbs {
 
 /// Whose rows are the anchors: those of X against all y, those of Y against all x, or the mean of both.
@@ -19,17 +21,6 @@ const char* name_of(Direction direction) noexcept;
 std::optional<Direction> direction_from(std::string_view name) noexcept;
 const char* name_of(Form form) noexcept;
 std::optional<Form> form_from(std::string_view name) noexcept;
-
-/// Which negatives do not count (contract C10): rows of one group, and suspects. A pair is suspect where
-/// the larger of s(i,j), s(j,i) exceeds what the margins allow for the smaller of its two positives.
-struct FilterOptions {
-  std::vector<std::vector<std::int64_t>> groups;  ///< lists of one id a row
-  std::optional<double> relative_margin;          ///< p - V |p|, 0 <= V <= 1
-  std::optional<double> absolute_margin;          ///< p - V
-  std::optional<double> max_score;
-
-  bool has_margins() const noexcept { return relative_margin || absolute_margin || max_score; }
-};
 
 struct LossOptions {
   double temperature = 0.05;

@@ -5,7 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "gcbs/batches.h"
 #include "gcbs/cpu.h"
+#include "gcbs/filter.h"
 #include "gcbs/graph.h"
 #include "gcbs/matrix.h"
 #include "gcbs/observer.h"
@@ -22,7 +24,9 @@ struct VerdictOptions {
 struct PipelineOptions {
   std::size_t batch_size = 0;  ///< k, at least 2; neighbours default to it
   SimilarityOptions similarity;
+  FilterOptions filter;      ///< which negatives may be edges; neighbours and quantile count admissible ones
   OrderingOptions ordering;  ///< seed and threads come from the fields below
+  BatchOptions batches;      ///< how the order becomes batches
   std::uint64_t seed = 0;
   unsigned threads = 0;  ///< 0: usable_cores()
   std::optional<Isa> isa;
@@ -40,10 +44,13 @@ struct Verdict {
 };
 
 struct OrderResult {
-  Order order;
+  Order order;  ///< consecutive batches of it are what the trainer sees
+  BatchReport batches;
+  ExtraColumns extra;                  ///< filled where some are wanted
   std::optional<Threshold> threshold;  ///< none for methods that read no graph
   EdgeIndex edge_count = 0;
-  Edges edges;  ///< filled when keep_edges
+  std::size_t rows_without_edges = 0;  ///< rows of X; where a graph was made
+  Edges edges;                         ///< filled when keep_edges
   std::optional<Verdict> verdict;
   double quantile = 0;
   Isa isa = Isa::scalar;

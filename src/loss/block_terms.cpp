@@ -26,8 +26,8 @@ std::size_t band_rows(std::size_t batch_size) noexcept {
   return (rows + kDenseRows - 1) / kDenseRows * kDenseRows;
 }
 
-BlockTerms::BlockTerms(const LossPart& part, const LossPart& pairs, const Admissible& admissible,
-                       double temperature, const Kernel& kernel, std::size_t largest_batch,
+BlockTerms::BlockTerms(const LossPart& part, std::span<const JudgedPart> judged,
+                       const Admissible& admissible, double temperature, const Kernel& kernel, std::size_t largest_batch,
                        const RunContext& run)
     : part_(part),
       admissible_(admissible),
@@ -45,7 +45,7 @@ BlockTerms::BlockTerms(const LossPart& part, const LossPart& pairs, const Admiss
       row_add_(capacity_, run.meter),
       col_add_(kTileColumns, 0.0f) {
   if (part.paired && admissible.has_margins())
-    suspects_.emplace(pairs, admissible, kernel, capacity_, kTileColumns, run);
+    suspects_.emplace(judged, admissible, kernel, capacity_, kTileColumns, run);
 }
 
 double BlockTerms::unit() const noexcept { return kTakenOff * kLn2; }

@@ -16,11 +16,11 @@ namespace gcbs {
 /// Rows of the bands of a batch: a fixed cut, so that sums have a fixed order for every number of threads.
 std::size_t band_rows(std::size_t batch_size) noexcept;
 
-/// A worker's buffers for one part. `pairs` is the part of X and Y, by which suspects are judged.
+/// A worker's buffers for one part. `judged`: the parts by which suspects are judged.
 class BlockTerms {
  public:
-  BlockTerms(const LossPart& part, const LossPart& pairs, const Admissible& admissible, double temperature,
-             const Kernel& kernel, std::size_t largest_batch, const RunContext& run);
+  BlockTerms(const LossPart& part, std::span<const JudgedPart> judged, const Admissible& admissible,
+             double temperature, const Kernel& kernel, std::size_t largest_batch, const RunContext& run);
 
   /// True where sums() may be used: int16 products, exponents that float32 holds.
   bool is_fast() const noexcept { return fast_; }

@@ -2,27 +2,17 @@
 // that does not depend on who did what.
 #include "loss/loss_model.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numeric>
 
 #include "base/random.h"
+#include "loss/extra_terms.h"
 #include "ordering/orders.h"
 
 namespace gcbs {
 namespace {
-
-Array<double> positives_of(const Rows& x, const Rows& y, const RunContext& run) {
-  Array<double> positives(x.count(), run.meter);
-  parallel_for(run, x.count(), 1024, [&](std::size_t begin, std::size_t end, unsigned) {
-    Definition definition(x, y);
-    for (std::size_t i = begin; i < end; ++i) {
-      const FinePair pair{static_cast<Vertex>(i), static_cast<Vertex>(i)};
-      definition.evaluate({&pair, 1}, {&positives[i], 1});
-    }
-  });
-  return positives;
-}
 
 std::vector<Vertex> all_rows(std::size_t count) {
   std::vector<Vertex> rows(count);
@@ -57,7 +47,7 @@ LossModel::LossModel(const Rows& x, const Rows& y, const Rows* negatives, const 
       options_(options),
       kernel_(kernel),
       positives_(positives_of(x, y, run)),
-      admissible_(make_admissible(options.filter, positives_, run)) {
+      judge_(options.filter, x, y, run) {
   const auto add = [&](const Rows& left, const Rows& right, bool paired, Side rows, Side cols) {
     parts_.push_back({make_part(left, right, paired, largest_table, run), rows, cols});
   };
@@ -67,10 +57,20 @@ LossModel::LossModel(const Rows& x, const Rows& y, const Rows* negatives, const 
     add(x, x, true, Side::x, Side::none);
     add(y, y, true, Side::y, Side::none);
   }
+  for (const Judged& kind : judge_.judged()) {
+    const auto same = [&](const Entry& entry) {
+      return entry.part.paired && entry.part.left == kind.left && entry.part.right == kind.right;
+    };
+    const auto found = std::find_if(parts_.begin(), parts_.end(), same);
+    if (found == parts_.end())
+      further_.push_back(std::make_unique<const LossPart>(
+          make_part(*kind.left, *kind.right, true, largest_table, run)));
+    judged_.push_back({found == parts_.end() ? further_.back().get() : &found->part, kind.both_ways});
+  }
 }
 
 BlockTerms LossModel::block_terms(const LossPart& part, std::size_t largest_batch) const {
-  return BlockTerms(part, pairs(), admissible_, options_.temperature, kernel_, largest_batch, run_);
+  return BlockTerms(part, judged_, judge_.admissible(), options_.temperature, kernel_, largest_batch, run_);
 }
 
 /// Columns' sums are kept band by band and added in the order of bands; what does not depend on an order
@@ -219,8 +219,8 @@ class LossModel::BatchTerms {
   std::vector<Terms> rows_, cols_;
 };
 
-OrderLoss LossModel::of_order(std::span<const Vertex> order, std::size_t batch_size,
-                              const GlobalLoss& global) const {
+OrderLoss LossModel::of_order(std::span<const Vertex> order, std::size_t batch_size, const GlobalLoss& global,
+                              const ExtraColumns* extras) const {
   const std::size_t n = order.size(), batches = (n + batch_size - 1) / batch_size;
   const double tau = options_.temperature;
   /// Sums over the anchors of a batch, of each direction.
@@ -239,6 +239,8 @@ OrderLoss LossModel::of_order(std::span<const Vertex> order, std::size_t batch_s
           const std::span<const Vertex> members =
               order.subspan(b * batch_size, std::min(batch_size, n - b * batch_size));
           terms.run(members);
+          if (extras != nullptr)
+            add_extra_terms(pairs(), members, extras->of_batch(b), options_.temperature, terms.x);
           Sums& sum = sums[b];
           for (std::size_t r = 0; r < members.size(); ++r) {
             const Vertex i = members[r];

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "gcbs/batches.h"
+#include "gcbs/loss.h"
 #include "loss/block_terms.h"
+#include "similarity/pair_judge.h"
 
 namespace gcbs {
 
@@ -43,13 +47,15 @@ class LossModel {
             const Kernel& kernel, const RunContext& run, std::size_t largest_table = 1024);
 
   const Array<double>& positives() const noexcept { return positives_; }
-  const Admissible& admissible() const noexcept { return admissible_; }
+  const PairJudge& judge() const noexcept { return judge_; }
   const LossPart& pairs() const noexcept { return parts_.front().part; }
 
   /// One pass over all products.
   GlobalLoss global() const;
-  /// Consecutive blocks of `batch_size` rows of the order, the last one what remains.
-  OrderLoss of_order(std::span<const Vertex> order, std::size_t batch_size, const GlobalLoss& global) const;
+  /// Consecutive blocks of `batch_size` rows of the order, the last one what remains. `extras` (may be null):
+  /// rows whose y the anchors of X in a batch meet beside those of the batch.
+  OrderLoss of_order(std::span<const Vertex> order, std::size_t batch_size, const GlobalLoss& global,
+                     const ExtraColumns* extras = nullptr) const;
   /// Over seeded random orders, in the direction asked for.
   TrialLoss of_random(std::size_t batch_size, std::uint64_t seed) const;
 
@@ -76,8 +82,10 @@ class LossModel {
   LossOptions options_;
   const Kernel& kernel_;
   Array<double> positives_;
-  Admissible admissible_;
+  PairJudge judge_;
   std::vector<Entry> parts_;
+  std::vector<std::unique_ptr<const LossPart>> further_;  ///< parts that only judge
+  std::vector<JudgedPart> judged_;
 };
 
 }  // namespace gcbs

@@ -1,74 +1,66 @@
+// Kind by kind and direction by direction: the products of a block against the limits of its pairs. What the
+// bound of a product leaves open is decided by the definition.
 #include "loss/suspects.h"
 
 #include <algorithm>
 
 namespace gcbs {
-namespace {
 
-/// A table needs no buffers.
-std::size_t needed(const LossPart& pairs, std::size_t rows) { return pairs.is_exact() ? 0 : rows; }
-
-}  // namespace
-
-Suspects::Suspects(const LossPart& pairs, const Admissible& admissible, const Kernel& kernel,
+Suspects::Suspects(std::span<const JudgedPart> judged, const Admissible& admissible, const Kernel& kernel,
                    std::size_t band_rows, std::size_t tile_columns, const RunContext& run)
-    : pairs_(pairs),
-      admissible_(admissible),
-      x_(kernel, needed(pairs, band_rows), pairs.fine.x.stride, run),
-      y_(kernel, needed(pairs, band_rows), pairs.fine.y.stride, run),
-      panels_x_(kernel, needed(pairs, tile_columns), pairs.fine.x.stride, run),
-      panels_y_(kernel, needed(pairs, tile_columns), pairs.fine.y.stride, run),
-      forth_(kDenseRows * kDenseColumns),
-      back_(kDenseRows * kDenseColumns),
-      definition_(*pairs.left, *pairs.right) {}
+    : admissible_(admissible), products_(kDenseRows * kDenseColumns) {
+  for (const JudgedPart& kind : judged)
+    for (const bool turned : {false, true}) {
+      if (turned && !kind.both_ways) continue;
+      const LossPart& part = *kind.part;
+      const std::size_t stride = part.fine.x.stride;
+      // A table needs no buffers.
+      sides_.push_back({&part, turned, DenseRows(kernel, part.is_exact() ? 0 : band_rows, stride, run),
+                        DensePanels(kernel, part.is_exact() ? 0 : tile_columns, stride, run),
+                        Definition(*part.left, *part.right)});
+    }
+}
 
 void Suspects::take_rows(const BatchBand& band) {
-  if (pairs_.is_exact()) return;
   const std::span<const Vertex> rows = band.members.subspan(band.first, band.count);
-  x_.gather(pairs_.fine.x, rows);
-  y_.gather(pairs_.fine.y, rows);
+  for (Side& side : sides_)
+    if (!side.part->is_exact()) side.rows.gather(side.turned ? side.part->fine.y : side.part->fine.x, rows);
 }
 
 void Suspects::take_columns(std::span<const Vertex> members) {
-  if (pairs_.is_exact()) return;
-  panels_x_.gather(pairs_.fine.x, members);
-  panels_y_.gather(pairs_.fine.y, members);
-}
-
-bool Suspects::is_suspect(Vertex i, Vertex j, double limit) {
-  if (pairs_.is_exact()) {
-    const std::size_t n = pairs_.count();
-    return std::max(pairs_.table[i * n + j], pairs_.table[j * n + i]) > limit;
-  }
-  const FinePair both[2] = {{i, j}, {j, i}};
-  double values[2];
-  definition_.evaluate(both, values);
-  return std::max(values[0], values[1]) > limit;
+  for (Side& side : sides_)
+    if (!side.part->is_exact())
+      side.columns.gather(side.turned ? side.part->fine.x : side.part->fine.y, members);
 }
 
 void Suspects::judge(const BatchBand& band, std::size_t row, std::size_t rows, std::size_t panel,
                      std::span<const Vertex> columns, std::uint16_t* excluded) {
-  if (!pairs_.is_exact()) {
-    x_.multiply(row, panels_y_, panel, forth_.data());
-    y_.multiply(row, panels_x_, panel, back_.data());
-  }
+  for (Side& side : sides_) judge(side, band, row, rows, panel, columns, excluded);
+}
+
+void Suspects::judge(Side& side, const BatchBand& band, std::size_t row, std::size_t rows, std::size_t panel,
+                     std::span<const Vertex> columns, std::uint16_t* excluded) {
+  const LossPart& part = *side.part;
+  if (!part.is_exact()) side.rows.multiply(row, side.columns, panel, products_.data());
   for (std::size_t r = 0; r < rows; ++r) {
-    const Vertex i = band.row(row + r);
+    const Vertex of_row = band.row(row + r);
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      const Vertex j = columns[c];
-      if (i == j) continue;
-      const double limit = std::min(admissible_.limit[i], admissible_.limit[j]);
+      if (of_row == columns[c]) continue;
+      const Vertex i = side.turned ? columns[c] : of_row, j = side.turned ? of_row : columns[c];
+      const double limit = admissible_.limit_of(i, j);
       bool suspect;
-      if (pairs_.is_exact()) {
-        suspect = is_suspect(i, j, limit);
+      if (part.is_exact()) {
+        suspect = part.table[i * part.count() + j] > limit;
       } else {
-        const std::size_t at = r * kDenseColumns + c;
-        const double forth = pairs_.value(forth_[at], i, j), back = pairs_.value(back_[at], j, i);
-        const double forth_bound = pairs_.bound.row[i] + pairs_.bound.col[j];
-        const double back_bound = pairs_.bound.row[j] + pairs_.bound.col[i];
-        suspect = std::max(forth - forth_bound, back - back_bound) > limit;
-        if (!suspect && std::max(forth + forth_bound, back + back_bound) > limit)
-          suspect = is_suspect(i, j, limit);
+        const double value = part.value(products_[r * kDenseColumns + c], i, j);
+        const double bound = part.bound.row[i] + part.bound.col[j];
+        suspect = value - bound > limit;
+        if (!suspect && value + bound > limit) {
+          const FinePair pair{i, j};
+          double exact = 0;
+          side.definition.evaluate({&pair, 1}, {&exact, 1});
+          suspect = exact > limit;
+        }
       }
       excluded[r] = static_cast<std::uint16_t>(excluded[r] | std::uint16_t{suspect} << c);
     }

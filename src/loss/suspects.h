@@ -2,19 +2,26 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
-#include "loss/admissible.h"
 #include "loss/part.h"
+#include "similarity/admissible.h"
 #include "similarity/definition.h"
 #include "similarity/dense.h"
 
 namespace gcbs {
 
-/// A worker's buffers. `pairs` is the part of X and Y.
+/// One kind of similarity that is judged: s(i,j) of a part, and s(j,i) where that may differ.
+struct JudgedPart {
+  const LossPart* part;
+  bool both_ways;
+};
+
+/// A worker's buffers.
 class Suspects {
  public:
-  Suspects(const LossPart& pairs, const Admissible& admissible, const Kernel& kernel, std::size_t band_rows,
-           std::size_t tile_columns, const RunContext& run);
+  Suspects(std::span<const JudgedPart> judged, const Admissible& admissible, const Kernel& kernel,
+           std::size_t band_rows, std::size_t tile_columns, const RunContext& run);
 
   void take_rows(const BatchBand& band);
   void take_columns(std::span<const Vertex> members);
@@ -25,14 +32,20 @@ class Suspects {
              std::span<const Vertex> columns, std::uint16_t* excluded);
 
  private:
-  bool is_suspect(Vertex i, Vertex j, double limit);
+  /// One direction of one kind.
+  struct Side {
+    const LossPart* part;
+    bool turned;          ///< s(j,i): the right rows of the band against the left columns of the tile
+    DenseRows rows;       ///< of the band
+    DensePanels columns;  ///< of the tile
+    Definition definition;
+  };
+  void judge(Side& side, const BatchBand& band, std::size_t row, std::size_t rows, std::size_t panel,
+             std::span<const Vertex> columns, std::uint16_t* excluded);
 
-  const LossPart& pairs_;
   const Admissible& admissible_;
-  DenseRows x_, y_;                  ///< rows of the band
-  DensePanels panels_x_, panels_y_;  ///< columns of the tile
-  Array<float> forth_, back_;        ///< products of s(i,j), of s(j,i)
-  Definition definition_;
+  std::vector<Side> sides_;
+  Array<float> products_;
 };
 
 }  // namespace gcbs

@@ -1,6 +1,6 @@
-// Rows are sorted by a hash of their bytes; rows with one hash are compared. Two different rows with one
-// hash count as different from each other and may be found different from a third equal one: rare, and
-// only a lost shortcut. Cost: one pass over the matrix and a sort of its rows' hashes.
+// Rows are sorted by a hash of their bytes; rows with one hash are compared with the first of each kind
+// among them, of which there is one unless hashes collide. Cost: one pass over the matrix and a sort of its
+// rows' hashes.
 #include "matrix/equal_rows.h"
 
 #include <algorithm>
@@ -44,12 +44,14 @@ std::vector<std::uint32_t> first_equal_rows(const MatrixView& matrix, const RunC
     return a.hash != b.hash ? a.hash < b.hash : a.row < b.row;
   });
   std::vector<std::uint32_t> first(matrix.rows);
-  std::size_t leader = 0;
+  std::vector<std::uint32_t> leaders;  // of the hash at hand
   for (std::size_t h = 0; h < hashed.size(); ++h) {
-    const bool equal = hashed[h].hash == hashed[leader].hash &&
-                       std::memcmp(matrix.row(hashed[h].row), matrix.row(hashed[leader].row), bytes) == 0;
-    if (!equal) leader = h;
-    first[hashed[h].row] = hashed[leader].row;
+    if (h == 0 || hashed[h].hash != hashed[h - 1].hash) leaders.clear();
+    const std::byte* row = matrix.row(hashed[h].row);
+    const auto equal = [&](std::uint32_t leader) { return std::memcmp(row, matrix.row(leader), bytes) == 0; };
+    const auto leader = std::find_if(leaders.begin(), leaders.end(), equal);
+    first[hashed[h].row] = leader != leaders.end() ? *leader : hashed[h].row;
+    if (leader == leaders.end()) leaders.push_back(hashed[h].row);
   }
   return first;
 }

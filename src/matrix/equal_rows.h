@@ -9,8 +9,7 @@
 
 namespace gcbs {
 
-/// For each row the lowest row that holds the same bytes; where hashes of different rows collide, perhaps
-/// a higher one, or itself.
+/// For each row the lowest row that holds the same bytes.
 std::vector<std::uint32_t> first_equal_rows(const MatrixView& matrix, const RunContext& run);
 
 }  // namespace gcbs

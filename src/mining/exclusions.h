@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "gcbs/graph.h"
@@ -18,6 +19,10 @@ class Exclusions {
   /// Throws Error(input) where the positives or the ids do not fit `rows` rows and `columns` corpus rows.
   Exclusions(std::size_t rows, std::size_t columns, const std::optional<std::vector<std::int64_t>>& positives,
              std::span<const GroupIds> groups);
+  /// Row i is the positive of row i. `groups`: of the rows.
+  Exclusions(std::size_t rows, Groups groups) : groups_(std::move(groups)) {
+    if (!groups_.empty()) list_pairs(rows, rows);
+  }
 
   Vertex positive(std::size_t row) const noexcept {
     return positives_.empty() ? static_cast<Vertex>(row) : positives_[row];

@@ -31,6 +31,7 @@ Json options_json(const GapReport& report) {
   json["absolute_margin"] = number_json(loss.filter.absolute_margin);
   json["max_score"] = number_json(loss.filter.max_score);
   json["random_trials"] = loss.random_trials;
+  add_batch_options(json, run.batches);
   json["per_batch"] = path_json(report.per_batch_path);
   json["seed"] = run.seed;
   json["threads"] = report.result.threads;
@@ -56,6 +57,8 @@ Json order_json(const OrderGap& order) {
           {"qbap", order.qbap},
           {"qap", order.qap},
           {"positive_probability", order.probability},
+          {"moved", order.made ? Json(order.made->moved) : Json(nullptr)},
+          {"suspects_in_batch", order.made ? count_json(order.made->suspects_in_batch) : Json(nullptr)},
           {"seconds", order.seconds},
           {"peak_bytes", order.peak_bytes}};
 }

@@ -51,9 +51,11 @@ Lines common_lines(const GapReport& report) {
   const LossOptions& loss = report.options.loss;
   const std::string files =
       report.x_path == report.y_path ? report.x_path : report.x_path + ", " + report.y_path;
+  const std::size_t extra = report.options.run.batches.extra;
   return {{"pairs", fmt::format("{} x {}  {}", grouped(report.rows), report.dim, files)},
-          {"loss", fmt::format("temperature {}, direction {}, form {}, batches of {}", loss.temperature,
-                               name_of(loss.direction), name_of(loss.form), report.options.run.batch_size)},
+          {"loss", fmt::format("temperature {}, direction {}, form {}, batches of {}{}", loss.temperature,
+                               name_of(loss.direction), name_of(loss.form), report.options.run.batch_size,
+                               extra == 0 ? "" : fmt::format(" and {} extra columns for each x", extra))},
           {"global", fmt::format("{}  positive {:.4f}", directions(result.loss_global, loss.direction),
                                  result.probability_global)},
           {"random", fmt::format("{:.6f} +- {:.2g}  over {} orders, positive {:.4f}", result.random.loss_mean,
@@ -110,7 +112,7 @@ std::string compare_table(const GapReport& report) {
       {"order", "L_train", "gap", "closed", "edges in batch", "Theorem 1", "Theorem 2", "seconds", "memory"}};
   for (const OrderGap& order : result.orders) {
     // Of random orders not the one in the list, but the mean of all that were tried.
-    const bool random = is_random(order);
+    const bool random = is_random(order) && report.options.run.batches.extra == 0;
     const double train = random ? result.random.loss_mean : order.loss_train[direction];
     std::string loss = fmt::format("{:.4f}", train);
     if (random) loss += fmt::format(" +- {:.4f}", result.random.loss_deviation);

@@ -49,6 +49,8 @@ Json options_of(const OrderReport& report) {
   json["threads"] = report.result.threads;
   json["isa"] = name_of(report.result.isa);
   json["memory_limit"] = limit_json(options.memory_limit);
+  add_batch_options(json, options.batches);
+  json["extra_output"] = path_json(report.extra_path);
   json["edges"] = path_json(report.edges_path);
   json["output"] = report.output_path;
   return json;
@@ -69,8 +71,12 @@ std::string json_of(const OrderReport& report) {
                   {"method", name_of(report.options.ordering.method)},
                   {"threshold", threshold_json(result.threshold)},
                   {"edges", result.edge_count},
+                  {"batches", result.batches.batches},
+                  {"moved", result.batches.moved},
+                  {"suspects_in_batch", count_json(result.batches.suspects_in_batch)},
                   {"verdict", verdict_json(result.verdict)},
                   {"output", report.output_path},
+                  {"extra_output", path_json(report.extra_path)},
                   {"seconds", report.seconds},
                   {"stages", stages_json(result.stages)},
                   {"peak_bytes", result.peak_bytes}});

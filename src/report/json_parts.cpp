@@ -18,7 +18,16 @@ Json threshold_json(const std::optional<Threshold>& threshold) {
 
 Json number_json(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
+Json count_json(const std::optional<std::uint64_t>& value) { return value ? Json(*value) : Json(nullptr); }
+
 Json path_json(const std::string& path) { return path.empty() ? Json(nullptr) : Json(path); }
+
+void add_batch_options(Json& options, const BatchOptions& batches) {
+  options["block"] = batches.block == 0 ? options["batch_size"] : Json(batches.block);
+  options["random_share"] = batches.random_share;
+  options["epoch"] = count_json(batches.epoch);
+  options["extra"] = batches.extra;
+}
 
 Json limit_json(std::uint64_t memory_limit) { return memory_limit == 0 ? Json(nullptr) : Json(memory_limit); }
 

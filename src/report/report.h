@@ -19,6 +19,7 @@ struct ReportLine {
 struct OrderReport {
   std::string x_path, y_path, output_path;
   std::string edges_path;  ///< empty: none written
+  std::string extra_path;
   std::size_t rows = 0, dim = 0;
   PipelineOptions options;
   bool paper = false;

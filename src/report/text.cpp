@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "gcbs/version.h"
 #include "report/report.h"
@@ -27,6 +28,23 @@ std::string order_text(const OrderReport& report) {
   std::string text =
       fmt::format("{}, {} batches of {}", name_of(report.options.ordering.method), grouped(whole), size);
   if (rest != 0) text += fmt::format(" and one of {}", rest);
+  return text;
+}
+
+/// How the order became batches; empty where they are its blocks.
+std::string batches_text(const OrderReport& report) {
+  const BatchOptions& options = report.options.batches;
+  const BatchReport& made = report.result.batches;
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (options.block != 0 && options.block < report.options.batch_size)
+    add(fmt::format("blocks of {} mixed", options.block));
+  if (options.random_share > 0) add(fmt::format("{:.4g} % drawn at random", 100 * options.random_share));
+  if (options.epoch) add(fmt::format("sequence of epoch {}", *options.epoch));
+  if (made.moved > 0)
+    add(fmt::format("{} rows moved to keep groups and suspects apart", grouped(made.moved)));
+  if (made.suspects_in_batch) add(fmt::format("{} suspect pairs left", grouped(*made.suspects_in_batch)));
+  if (options.extra > 0) add(fmt::format("{} extra columns a batch", options.extra));
   return text;
 }
 
@@ -102,15 +120,18 @@ std::vector<ReportLine> lines_of(const OrderReport& report) {
     lines.push_back({"edges", fmt::format("{}  {:.1f} a row", grouped(result.edge_count), a_row)});
   }
   lines.push_back({"order", order_text(report)});
+  if (const std::string text = batches_text(report); !text.empty()) lines.push_back({"batches", text});
   if (result.verdict) {
+    const char* label = "verdict";
     for (const std::string& text : verdict_texts(*result.verdict))
-      lines.push_back({lines.back().label == "order" ? "verdict" : "", text});
+      lines.push_back({std::exchange(label, ""), text});
   }
   lines.push_back({"time", stages_text(report.seconds, result.stages)});
   if (result.threshold)
     lines.push_back({"memory", memory_text(result.peak_bytes, result.isa, result.threads)});
   lines.push_back({"written", report.output_path});
   if (!report.edges_path.empty()) lines.push_back({"", report.edges_path});
+  if (!report.extra_path.empty()) lines.push_back({"", report.extra_path});
   return lines;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/random.h"
 #include "gcbs/error.h"
+#include "similarity/edge_sieve.h"
 #include "similarity/quantile.h"
 #include "similarity/select.h"
 
@@ -57,10 +58,18 @@ double least_above(const JoinInput& input, double t, std::uint64_t count, const 
   return least;
 }
 
+/// With a filter: the value after the `wanted` largest admissible ones; nothing is interpolated.
 double crowded_exact(const JoinInput& input, double quantile, const RunContext& run) {
   const std::uint64_t count = std::uint64_t{input.x.count()} * input.y.count();
   const QuantilePosition position(quantile, count);
-  const std::uint64_t above = position.above(count);
+  const bool filtered = input.filter != nullptr;
+  const std::uint64_t above = filtered ? input.filter->wanted : position.above(count);
+  const bool between = !filtered && position.fraction != 0;
+  if (filtered && count_above(input, -kInfinity, above, run) <= above) return -kInfinity;
+  const auto select = [&](const JoinResult& join, Band band) {
+    return filtered ? select_admissible(input, join, band, above, run)
+                    : select_exact(input, join, band, quantile, run);
+  };
   const std::uint64_t limit = std::max<std::uint64_t>(std::uint64_t{1} << 22, above / 2);
   // Invariant: more than `above` values exceed low; at most `above` exceed high.
   double low = -kInfinity, high = kInfinity;
@@ -81,14 +90,14 @@ double crowded_exact(const JoinInput& input, double quantile, const RunContext& 
     if (high < kInfinity && count_above(input, std::nextafter(high, -kInfinity), above, run) > above) {
       // `high` is the lower neighbour. The upper one equals it unless exactly `above` values exceed it.
       const std::uint64_t exceed = count_above(input, high, above, run);
-      if (exceed < above || position.fraction == 0) return high;
+      if (exceed < above || !between) return high;
       return position.between(high, least_above(input, high, above, run));
     }
     if (high < kInfinity) high = std::nextafter(high, -kInfinity);
     const Band band{low, high};
     const JoinResult join = join_rows(input, band, limit, run);
     if (join.overflow) continue;
-    if (const auto selection = select_exact(input, join, band, quantile, run)) return selection->threshold;
+    if (const auto selection = select(join, band)) return selection->threshold;
     // Exactly `above` values exceed the band: its largest value is the lower neighbour.
     double lower = -kInfinity;
     std::vector<FinePair> pairs;
@@ -97,7 +106,7 @@ double crowded_exact(const JoinInput& input, double quantile, const RunContext& 
     input.definition().evaluate(pairs, values);
     for (const double value : values)
       if (value <= high) lower = std::max(lower, value);
-    if (position.fraction == 0) return lower;
+    if (!between) return lower;
     return position.between(lower, least_above(input, high, above, run));
   }
   throw Error(ErrorKind::internal, "the threshold could not be found", "too many values tie");

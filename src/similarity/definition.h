@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "matrix/rows.h"
@@ -17,6 +18,8 @@ double similarity(const float* x, const float* y, std::size_t dim) noexcept;
 class RowClasses {
  public:
   RowClasses(const Rows& x, const Rows& y, const RunContext& run);
+  RowClasses(std::vector<std::uint32_t> x, std::vector<std::uint32_t> y)
+      : x_(std::move(x)), y_(std::move(y)) {}
   std::uint32_t of_x(std::size_t i) const noexcept { return x_[i]; }
   std::uint32_t of_y(std::size_t j) const noexcept { return y_[j]; }
 

@@ -4,6 +4,9 @@
 // pairs above the band and lists those inside it; selection ranks the listed ones exactly. Where the
 // sample misled (rare), the join is run again with a wider band; where equal values crowd the band,
 // find_crowded_threshold takes over.
+//
+// With a filter the sample, the join and the counts see admissible pairs only; equal rows are not grouped,
+// since each has groups and a margin of its own.
 #include "similarity/find_edges.h"
 
 #include <algorithm>
@@ -45,8 +48,10 @@ Joined join_above(const JoinInput& input, Threshold threshold, const RunContext&
 /// The threshold and the pairs above it. `band_at(deviations)` guesses where the threshold lies.
 Joined join_in_band(JoinInput& input, const std::function<Band(double)>& band_at, double quantile,
                     ThresholdMode mode, const RunContext& run) {
-  const auto wanted = static_cast<std::uint64_t>((1 - quantile) * static_cast<double>(input.x.count()) *
-                                                 static_cast<double>(input.y.count()));
+  const auto wanted = input.filter != nullptr
+                          ? input.filter->wanted
+                          : static_cast<std::uint64_t>((1 - quantile) * static_cast<double>(input.x.count()) *
+                                                       static_cast<double>(input.y.count()));
   const std::uint64_t limit = std::max<std::uint64_t>(std::uint64_t{1} << 22, wanted / 2);
   for (double deviations = kBandDeviations;; deviations *= 4) {
     Band band = band_at(deviations);
@@ -64,9 +69,10 @@ Joined join_in_band(JoinInput& input, const std::function<Band(double)>& band_at
       const double value = find_crowded_threshold(input, mode, quantile, run);
       return join_above(input, {mode, value, value, value}, run);
     }
-    std::optional<Selection> selection = mode == ThresholdMode::paper
-                                             ? select_paper(input, join, band, quantile, run)
-                                             : select_exact(input, join, band, quantile, run);
+    std::optional<Selection> selection =
+        mode == ThresholdMode::paper ? select_paper(input, join, band, quantile, run)
+        : input.filter != nullptr    ? select_admissible(input, join, band, wanted, run)
+                                     : select_exact(input, join, band, quantile, run);
     if (selection) {
       const double t = selection->threshold;
       return {std::move(join), std::move(selection->survivors), {mode, t, t, t}};
@@ -95,18 +101,23 @@ PlaceRows group_if_worthwhile(const Rows& rows, const RunContext& run) {
 
 /// The operands live here: they are gone before the edges are put together.
 Joined join_all(const Rows& x, const Rows& y, double quantile, const SimilarityOptions& options,
-                const Kernel& kernel, const RunContext& run, const StageMark& begin_stage) {
+                const Kernel& kernel, const RunContext& run, const StageMark& begin_stage,
+                const EdgeFilter* filter) {
   const ThresholdMode mode = options.threshold;
   begin_stage("prepare");
   // Paper mode: chunks are rows in their own order, so the rows stay where they are.
   const bool keep_order = mode == ThresholdMode::paper;
-  const bool grouped = options.shortcut != Shortcut::off && !keep_order;
+  const bool grouped = options.shortcut != Shortcut::off && !keep_order && filter == nullptr;
   FinePrepared fine = prepare_fine(x, y, grouped ? group_if_worthwhile(x, run) : PlaceRows{},
                                    grouped ? group_if_worthwhile(y, run) : PlaceRows{}, run);
+  std::optional<SieveOperands> sieve_operands;
+  if (filter != nullptr) sieve_operands.emplace(filter->judge, fine, run);
+  const MakeSieve make_sieve = [&] { return EdgeSieve(*filter, *sieve_operands, x, y, kernel); };
 
   begin_stage("threshold");
   const TailSample sample =
-      sample_tail(fine, quantile, wanted_tail(mode, quantile, x.count()), kernel, options.seed, run);
+      sample_tail(fine, quantile, wanted_tail(mode, quantile, x.count()), kernel, options.seed, run,
+                  filter != nullptr ? &make_sieve : nullptr);
   const auto band_at = [&](double deviations) {
     if (deviations > kMostDeviations) return Band{-kInfinity, kInfinity};
     return keep_order ? sample_chunk_median(fine, quantile, kernel, deviations, options.seed, run)
@@ -116,7 +127,7 @@ Joined join_all(const Rows& x, const Rows& y, double quantile, const SimilarityO
   begin_stage("prepare");
   const std::optional<Head> head = choose_shortcut(fine, sample, options.shortcut, keep_order, kernel, run);
   const CoarsePrepared coarse = prepare_coarse(fine, head ? &*head : nullptr, kernel, run);
-  JoinInput input{x, y, fine, coarse, kernel};
+  JoinInput input{x, y, fine, coarse, kernel, nullptr, filter, sieve_operands ? &*sieve_operands : nullptr};
 
   begin_stage("join");
   Joined joined;
@@ -146,8 +157,17 @@ const Kernel& kernel_for(Isa isa) {
 }
 
 FoundEdges find_edges(const Rows& x, const Rows& y, double quantile, const SimilarityOptions& options,
-                      const Kernel& kernel, const RunContext& run, const StageMark& begin_stage) {
-  Joined joined = join_all(x, y, quantile, options, kernel, run, begin_stage);
+                      const Kernel& kernel, const RunContext& run, const StageMark& begin_stage,
+                      const EdgeFilter* filter) {
+  if (filter != nullptr) {
+    const auto rows = static_cast<double>(x.count());
+    quantile = std::clamp(1 - static_cast<double>(filter->wanted) / (rows * rows), 0.0, 1.0);
+    if (options.threshold == ThresholdMode::paper || options.keep_diagonal)
+      throw Error(ErrorKind::usage, "the paper's threshold knows no filter",
+                  "its listing keeps every pair above the threshold, the diagonal too",
+                  "use the exact or the estimated threshold, or leave the filter out");
+  }
+  Joined joined = join_all(x, y, quantile, options, kernel, run, begin_stage, filter);
   joined.join.undecided = {};
   return {assemble_edges(std::move(joined.join), joined.survivors, joined.places_x, joined.places_y,
                          x.count(), options.keep_diagonal, run),

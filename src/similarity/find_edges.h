@@ -8,6 +8,7 @@
 #include "gcbs/graph.h"
 #include "gcbs/similarity.h"
 #include "matrix/rows.h"
+#include "similarity/edge_sieve.h"
 #include "similarity/kernels/kernel.h"
 
 namespace gcbs {
@@ -22,8 +23,11 @@ struct FoundEdges {
 /// Called as each stage of the report begins: prepare, threshold, join.
 using StageMark = std::function<void(std::string_view)>;
 
-/// The edges s(i,j) > t, and t, exactly as contracts C1 and C2 say. `quantile` in [0, 1).
+/// The edges s(i,j) > t, and t, exactly as contracts C1 and C2 say. `quantile` in [0, 1). With `filter`
+/// (may be null), as contract C10 says: the filter->wanted largest admissible values are kept, t is the next
+/// one, minus infinity where there is none; the quantile is not read, modes are exact and estimate.
 FoundEdges find_edges(const Rows& x, const Rows& y, double quantile, const SimilarityOptions& options,
-                      const Kernel& kernel, const RunContext& run, const StageMark& begin_stage);
+                      const Kernel& kernel, const RunContext& run, const StageMark& begin_stage,
+                      const EdgeFilter* filter = nullptr);
 
 }  // namespace gcbs

@@ -38,6 +38,8 @@ struct Shared {
   bool count_only;
   const RunContext& run;
   std::size_t slice_rows, block_rows;
+  /// What an int8 product of a row surely exceeds the row's own margin with; empty: no such margin.
+  Array<std::int32_t> row_ceiling{};
 
   std::vector<EdgeBlock> blocks{};
   std::vector<MeteredVector<Undecided>> undecided{};  // one list a block
@@ -82,7 +84,9 @@ class BlockScan {
   /// Rows from `slice` on, as many as fit L2, against one tile.
   void scan_slice(std::size_t slice, std::size_t tile) {
     const std::size_t rows = std::min(s_.slice_rows, rows_ - slice);
-    const std::size_t unsure = sort_out(slice, rows, tile, scan_.run(first_ + slice, rows, tile));
+    const TileProducts found = scan_.run(first_ + slice, rows, tile);
+    const std::size_t unsure =
+        s_.in.filter != nullptr ? list_all(slice, rows, tile, found) : sort_out(slice, rows, tile, found);
     if (unsure == 0) return;
     std::uint64_t* words = strip_.data() + slice * kStripTiles + tile % kStripTiles;
     recheck_.run(unsure, undecided_, [&](const FinePair& pair) {
@@ -109,6 +113,21 @@ class BlockScan {
       }
       strip_[(slice + r) * kStripTiles + tile % kStripTiles] |= kept;
     }
+    return static_cast<std::size_t>(next - recheck_.pairs());
+  }
+
+  /// With a filter: all candidates, but those that their int8 bound puts above what their row allows.
+  std::size_t list_all(std::size_t slice, std::size_t rows, std::size_t tile, TileProducts found) {
+    const std::size_t first_row = first_ + slice, first_column = tile * kTileColumns;
+    const std::int32_t* col_high = s_.limits.back().col_high.data() + first_column;
+    FinePair* next = recheck_.pairs();
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::uint64_t mask = found.candidates(r); mask != 0; mask &= mask - 1) {
+        const auto c = static_cast<std::size_t>(std::countr_zero(mask));
+        *next = {static_cast<Vertex>(first_row + r), static_cast<Vertex>(first_column + c)};
+        next += s_.row_ceiling.empty() ||
+                found.product(r, c) <= std::int64_t{s_.row_ceiling[first_row + r]} + col_high[c];
+      }
     return static_cast<std::size_t>(next - recheck_.pairs());
   }
 
@@ -234,6 +253,17 @@ void scan_all(Shared& shared) {
       Report::progress);
 }
 
+Array<std::int32_t> row_ceiling(const JoinInput& input, const RunContext& run) {
+  if (input.filter == nullptr || !input.filter->judge.has_margins() || input.filter->judge.is_guided())
+    return {};
+  const Array<double>& limit = input.filter->judge.admissible().limit;
+  const LimitMaker make(input.fine, input.coarse.parts.back(), input.coarse.defect);
+  Array<std::int32_t> ceiling(input.fine.x.count, run.meter);
+  for (std::size_t i = 0; i < ceiling.size(); ++i)
+    ceiling[i] = make.row_high(i, limit[input.fine.x.places.first(i)]);
+  return ceiling;
+}
+
 Shared make_shared_state(const JoinInput& input, Band band, std::uint64_t limit, bool count_only,
                          const RunContext& run) {
   const std::size_t slice_rows = choose_slice_rows(input.fine, input.coarse);
@@ -248,7 +278,8 @@ Shared make_shared_state(const JoinInput& input, Band band, std::uint64_t limit,
           count_only,
           run,
           slice_rows,
-          choose_block_rows(input.fine.x.count, slice_rows, kSlicesABlock, run)};
+          choose_block_rows(input.fine.x.count, slice_rows, kSlicesABlock, run),
+          row_ceiling(input, run)};
 }
 
 /// Pairs of rows in the blocks.

@@ -13,6 +13,9 @@
 
 namespace gcbs {
 
+struct EdgeFilter;
+class SieveOperands;
+
 // Rows and columns below are places in the operands (PlaceRows) up to assemble_edges.
 
 /// A pair whose similarity may lie in the band: `value` is within the fine bound of s, or s itself.
@@ -43,6 +46,9 @@ struct JoinInput {
   const CoarsePrepared& coarse;
   const Kernel& kernel;
   const RowClasses* classes = nullptr;  ///< equal rows, where many are known to be equal
+  /// Only admissible pairs count, and are found or counted, where a filter is given. One row a place then.
+  const EdgeFilter* filter = nullptr;
+  const SieveOperands* sieve_operands = nullptr;  ///< of the filter
 
   /// Of pairs that name places in the operands.
   Definition definition() const { return Definition(x, y, classes, &fine); }

@@ -85,16 +85,21 @@ std::int32_t LimitMaker::col_high(std::size_t j) const noexcept {
   return fits(high) ? above(high) : kNever;
 }
 
-FineBound separate_fine(const FinePrepared& fine, const RunContext& run) {
-  const Split error_norm(fine.x.error, fine.y.norm), norm_error(fine.x.norm, fine.y.error);
-  FineBound bound{Array<double>(fine.x.count, run.meter), Array<double>(fine.y.count, run.meter)};
-  for (std::size_t i = 0; i < fine.x.count; ++i) {
-    const double error = at(fine.x.error, i), norm = at(fine.x.norm, i) + error;
-    bound.row[i] = error_norm.row(error) + norm_error.row(norm) + fine.rounding;
+FineBound separate_fine(const FineOperand& left, const FineOperand& right, double rounding,
+                        const RunContext& run) {
+  const Split error_norm(left.error, right.norm), norm_error(left.norm, right.error);
+  FineBound bound{Array<double>(left.count, run.meter), Array<double>(right.count, run.meter)};
+  for (std::size_t i = 0; i < left.count; ++i) {
+    const double error = at(left.error, i), norm = at(left.norm, i) + error;
+    bound.row[i] = error_norm.row(error) + norm_error.row(norm) + rounding;
   }
-  for (std::size_t j = 0; j < fine.y.count; ++j)
-    bound.col[j] = error_norm.col(at(fine.y.norm, j)) + norm_error.col(at(fine.y.error, j));
+  for (std::size_t j = 0; j < right.count; ++j)
+    bound.col[j] = error_norm.col(at(right.norm, j)) + norm_error.col(at(right.error, j));
   return bound;
+}
+
+FineBound separate_fine(const FinePrepared& fine, const RunContext& run) {
+  return separate_fine(fine.x, fine.y, fine.rounding, run);
 }
 
 Limits separate_limits(const FinePrepared& fine, const CoarsePart& part, double defect, Band band,

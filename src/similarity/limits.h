@@ -62,6 +62,8 @@ struct FineBound {
   Array<double> row, col;
 };
 FineBound separate_fine(const FinePrepared& fine, const RunContext& run);
+FineBound separate_fine(const FineOperand& left, const FineOperand& right, double rounding,
+                        const RunContext& run);
 
 /// What the int16 products are compared with; made once a join, shared by its workers.
 struct FineLimits {

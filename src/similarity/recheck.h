@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "similarity/edge_sieve.h"
 #include "similarity/join.h"
 #include "similarity/limits.h"
 
@@ -13,13 +15,16 @@ namespace gcbs {
 class Recheck {
  public:
   Recheck(const JoinInput& input, const FineLimits& limits, std::size_t capacity)
-      : input_(input), limits_(limits), pairs_(capacity), products_(capacity) {}
+      : input_(input), limits_(limits), pairs_(capacity), products_(capacity) {
+    if (input.filter != nullptr)
+      sieve_.emplace(*input.filter, *input.sieve_operands, input.x, input.y, input.kernel);
+  }
 
   /// Where the caller writes the candidates.
   FinePair* pairs() noexcept { return pairs_.data(); }
 
   /// Looks at the first `count` candidates. Calls keep(pair) where s > high surely; lists those that
-  /// are still open.
+  /// are still open. Where there is a filter, those that it does not admit are neither.
   template <class Keep>
   void run(std::size_t count, MeteredVector<Undecided>& undecided, Keep&& keep) {
     const FinePrepared& fine = input_.fine;
@@ -29,6 +34,7 @@ class Recheck {
     const std::int64_t* products = products_.data();
     const double *row_reach = limits_.row_reach.data(), *col_reach = limits_.col_reach.data();
     const double scale = limits_.scale, low = limits_.low;
+    if (sieve_) return run_filtered(count, undecided, keep);
     for (std::size_t p = 0; p < count; ++p) {
       const auto [i, j] = pairs[p];
       const double product = scale * static_cast<double>(products[p]);
@@ -42,10 +48,39 @@ class Recheck {
   }
 
  private:
+  template <class Keep>
+  void run_filtered(std::size_t count, MeteredVector<Undecided>& undecided, Keep&& keep) {
+    const FinePrepared& fine = input_.fine;
+    seen_.clear();
+    open_.clear();
+    for (std::size_t p = 0; p < count; ++p) {
+      const auto [i, j] = pairs_[p];
+      const double value =
+          limits_.scale * static_cast<double>(products_[p]) + fine.x.offset[i] + fine.y.offset[j];
+      const double bound = limits_.bound.row[i] + limits_.bound.col[j];
+      if (value + bound <= limits_.low) continue;
+      seen_.push_back({fine.x.places.first(i), fine.y.places.first(j), value - bound, value + bound});
+      open_.push_back({i, j, value});
+    }
+    admitted_.resize(seen_.size());
+    sieve_->judge(seen_, admitted_);
+    for (std::size_t p = 0; p < seen_.size(); ++p) {
+      if (admitted_[p] == 0) continue;
+      if (seen_[p].low > limits_.high)
+        keep(FinePair{open_[p].row, open_[p].col});
+      else
+        undecided.push_back(open_[p]);
+    }
+  }
+
   const JoinInput& input_;
   const FineLimits& limits_;
   Array<FinePair> pairs_;
   Array<std::int64_t> products_;
+  std::optional<EdgeSieve> sieve_;
+  std::vector<SeenPair> seen_;
+  std::vector<Undecided> open_;
+  std::vector<std::uint8_t> admitted_;
 };
 
 }  // namespace gcbs

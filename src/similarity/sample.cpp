@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <tuple>
 
 #include "base/random.h"
@@ -24,8 +25,12 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Fine values of lists of pairs; one a thread.
 class FineValues {
  public:
-  FineValues(const FinePrepared& fine, const Kernel& kernel)
-      : fine_(fine), kernel_(kernel), scale_(fine.x.scale * fine.y.scale) {}
+  /// `make_sieve` may be null: all pairs are admitted.
+  FineValues(const FinePrepared& fine, const Kernel& kernel, const MakeSieve* make_sieve = nullptr,
+             double worst_bound = 0)
+      : fine_(fine), kernel_(kernel), scale_(fine.x.scale * fine.y.scale), worst_bound_(worst_bound) {
+    if (make_sieve != nullptr) sieve_.emplace((*make_sieve)());
+  }
 
   std::vector<FinePair> pairs;
   std::vector<double> values;
@@ -40,11 +45,36 @@ class FineValues {
                   fine_.y.offset[pairs[p].col];
   }
 
+  /// Values above the cut whose pairs the sieve admits, in their order.
+  const std::vector<double>& admitted_above(double cut) {
+    above_.clear();
+    seen_.clear();
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+      if (!(values[p] > cut)) continue;
+      above_.push_back(values[p]);
+      if (sieve_)
+        seen_.push_back({fine_.x.places.first(pairs[p].row), fine_.y.places.first(pairs[p].col),
+                         values[p] - worst_bound_, values[p] + worst_bound_});
+    }
+    if (!sieve_) return above_;
+    admitted_.resize(seen_.size());
+    sieve_->judge(seen_, admitted_);
+    std::size_t kept = 0;
+    for (std::size_t p = 0; p < seen_.size(); ++p)
+      if (admitted_[p] != 0) above_[kept++] = above_[p];
+    above_.resize(kept);
+    return above_;
+  }
+
  private:
   const FinePrepared& fine_;
   const Kernel& kernel_;
-  double scale_;
+  double scale_, worst_bound_;
+  std::optional<EdgeSieve> sieve_;
   std::vector<std::int64_t> products_;
+  std::vector<double> above_;
+  std::vector<SeenPair> seen_;
+  std::vector<std::uint8_t> admitted_;
 };
 
 /// Rows of the matrix: places may stand for several.
@@ -81,15 +111,17 @@ struct Drawn {
   double value;
 };
 
+using MakeValues = std::function<FineValues()>;
+
 /// Values above `cut` of the tiles [begin, end), in tile order.
-std::vector<Drawn> draw_tiles(const FinePrepared& fine, const Kernel& kernel, std::uint64_t seed,
+std::vector<Drawn> draw_tiles(const FinePrepared& fine, const MakeValues& make_values, std::uint64_t seed,
                               std::size_t begin, std::size_t end, double cut, const RunContext& run) {
   constexpr std::size_t kGrain = 64;
   const std::size_t count_x = rows_of(fine.x), count_y = rows_of(fine.y);
   const std::size_t pieces = (end - begin + kGrain - 1) / kGrain;
   std::vector<std::vector<Drawn>> found(pieces);
   parallel_for(run, pieces, 1, [&](std::size_t piece, std::size_t, unsigned) {
-    FineValues values(fine, kernel);
+    FineValues values = make_values();
     const std::size_t first = begin + piece * kGrain, last = std::min(end, first + kGrain);
     for (std::size_t tile = first; tile < last; ++tile) {
       Random random(seed + 0x5851F42D4C957F2Du * (tile + 1));
@@ -100,8 +132,8 @@ std::vector<Drawn> draw_tiles(const FinePrepared& fine, const Kernel& kernel, st
       for (const Vertex col : cols)
         for (const Vertex row : rows) values.pairs.push_back({row, col});
       values.evaluate();
-      for (const double value : values.values)
-        if (value > cut) found[piece].push_back({static_cast<std::uint32_t>(tile), value});
+      for (const double value : values.admitted_above(cut))
+        found[piece].push_back({static_cast<std::uint32_t>(tile), value});
     }
   });
   std::vector<Drawn> all;
@@ -109,21 +141,23 @@ std::vector<Drawn> draw_tiles(const FinePrepared& fine, const Kernel& kernel, st
   return all;
 }
 
-/// Every pair of rows once.
-std::vector<double> all_values(const FinePrepared& fine, const Kernel& kernel, const RunContext& run) {
+/// Every pair of rows once, by row.
+std::vector<double> all_values(const FinePrepared& fine, const MakeValues& make_values,
+                               const RunContext& run) {
   const std::size_t rows = rows_of(fine.x), cols = rows_of(fine.y);
-  std::vector<double> all(rows * cols);
+  std::vector<std::vector<double>> by_row(rows);
   parallel_for(run, rows, 8, [&](std::size_t begin, std::size_t end, unsigned) {
-    FineValues values(fine, kernel);
+    FineValues values = make_values();
     for (std::size_t i = begin; i < end; ++i) {
       values.pairs.clear();
       for (std::size_t j = 0; j < cols; ++j)
         values.pairs.push_back({fine.x.places.place(i), fine.y.places.place(j)});
       values.evaluate();
-      std::copy(values.values.begin(), values.values.end(),
-                all.begin() + static_cast<std::ptrdiff_t>(i * cols));
+      by_row[i] = values.admitted_above(-kInfinity);
     }
   });
+  std::vector<double> all;
+  for (const std::vector<double>& row : by_row) all.insert(all.end(), row.begin(), row.end());
   return all;
 }
 
@@ -198,7 +232,7 @@ double TailSample::estimate() const {
   const QuantilePosition position(1 - tail_share, count);
   const auto above = static_cast<double>(position.above(count));
   const double lower = at_rank(above), upper = above >= 1 ? at_rank(above - 1) : lower;
-  return position.between(lower, upper);
+  return lower == -kInfinity ? lower : position.between(lower, upper);
 }
 
 Band TailSample::interval(double deviations) const {
@@ -209,15 +243,18 @@ Band TailSample::interval(double deviations) const {
 }
 
 TailSample sample_tail(const FinePrepared& fine, double quantile, double wanted_tail, const Kernel& kernel,
-                       std::uint64_t seed, const RunContext& run) {
+                       std::uint64_t seed, const RunContext& run, const MakeSieve* make_sieve) {
   TailSample sample;
   sample.tail_share = 1 - quantile;
   sample.fine_bound = fine_bound(largest(fine.x), largest(fine.y), fine);
+  const MakeValues make_values = [&fine, &kernel, make_sieve, worst = sample.fine_bound] {
+    return FineValues(fine, kernel, make_sieve, worst);
+  };
   const std::uint64_t pairs = std::uint64_t{rows_of(fine.x)} * rows_of(fine.y);
   if (pairs <= kAllPairsUpTo) {
     sample.complete = true;
     sample.cut = -kInfinity;
-    sample.top = all_values(fine, kernel, run);
+    sample.top = all_values(fine, make_values, run);
     sample.drawn = static_cast<double>(pairs);
     // Ranks beyond the quantile's are never asked for: only the upper end is sorted.
     const auto kept = static_cast<std::size_t>(sample.tail_share * sample.drawn) + 16;
@@ -238,11 +275,11 @@ TailSample sample_tail(const FinePrepared& fine, double quantile, double wanted_
   const double most = std::max<double>(kLeastTiles, kMostShare * static_cast<double>(pairs) / kTileValues);
   const auto tiles = static_cast<std::size_t>(
       std::clamp(wanted_tail / (kTileValues * sample.tail_share), static_cast<double>(kLeastTiles), most));
-  std::vector<Drawn> drawn = draw_tiles(fine, kernel, seed, 0, kFirstTiles, -kInfinity, run);
+  std::vector<Drawn> drawn = draw_tiles(fine, make_values, seed, 0, kFirstTiles, -kInfinity, run);
   std::vector<double> first;
   for (const Drawn& d : drawn) first.push_back(d.value);
   const auto wanted =
-      static_cast<std::size_t>(3 * sample.tail_share * static_cast<double>(first.size())) + 512;
+      static_cast<std::size_t>(3 * sample.tail_share * static_cast<double>(kFirstTiles * kTileValues)) + 512;
   double cut = -kInfinity;
   if (wanted < first.size()) {
     std::nth_element(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(wanted), first.end(),
@@ -251,7 +288,7 @@ TailSample sample_tail(const FinePrepared& fine, double quantile, double wanted_
     std::erase_if(drawn, [cut](const Drawn& d) { return d.value <= cut; });
   }
   sample.cut = cut;
-  const std::vector<Drawn> rest = draw_tiles(fine, kernel, seed, kFirstTiles, tiles, cut, run);
+  const std::vector<Drawn> rest = draw_tiles(fine, make_values, seed, kFirstTiles, tiles, cut, run);
   drawn.insert(drawn.end(), rest.begin(), rest.end());
   sample.drawn = static_cast<double>(tiles * kTileValues);
   for (const Drawn& d : drawn) sample.top.push_back(d.value);

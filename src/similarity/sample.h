@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/run.h"
+#include "similarity/edge_sieve.h"
 #include "similarity/limits.h"
 #include "similarity/operand.h"
 
@@ -33,8 +35,11 @@ struct TailSample {
 /// Draws random 16 x 16 tiles (few rows against many columns would be a bad sample: row and column
 /// effects dominate), or all pairs where there are few. `wanted`: so many values above the quantile, about.
 /// The same for every thread count and kernel.
+/// `make_sieve` (may be null): makes a sieve for a thread; only values of pairs that it admits are drawn, the
+/// quantile is still one of all pairs.
+using MakeSieve = std::function<EdgeSieve()>;
 TailSample sample_tail(const FinePrepared& fine, double quantile, double wanted, const Kernel& kernel,
-                       std::uint64_t seed, const RunContext& run);
+                       std::uint64_t seed, const RunContext& run, const MakeSieve* make_sieve = nullptr);
 
 /// Where the median of the quantiles of 3-row chunks lies (threshold mode paper), from some chunks
 /// or all of them.

@@ -185,6 +185,21 @@ std::optional<Selection> select_exact(const JoinInput& input, const JoinResult& 
   return Selection{threshold, intervals.above(threshold)};
 }
 
+std::optional<Selection> select_admissible(const JoinInput& input, const JoinResult& join, Band band,
+                                           std::uint64_t wanted, const RunContext& run) {
+  if (join.kept > wanted) return {};
+  const std::uint64_t rank = wanted - join.kept;
+  Intervals intervals(input, join.undecided, run);
+  if (intervals.size() <= rank) {
+    if (band.low > -kInfinity) return {};
+    return Selection{-kInfinity, intervals.above(-kInfinity)};
+  }
+  const Neighbours found = rank_exactly(intervals, 0, intervals.size(), std::max<std::uint64_t>(rank, 1));
+  const double threshold = rank == 0 ? found.upper : found.lower;
+  if (threshold <= band.low || threshold > band.high) return {};
+  return Selection{threshold, intervals.above(threshold)};
+}
+
 std::optional<Selection> select_paper(const JoinInput& input, const JoinResult& join, Band band,
                                       double quantile, const RunContext& run) {
   const std::size_t rows = input.fine.x.count, cols = input.fine.y.count;

@@ -19,6 +19,11 @@ struct Selection {
 std::optional<Selection> select_exact(const JoinInput& input, const JoinResult& join, Band band,
                                       double quantile, const RunContext& run);
 
+/// The same where only admissible pairs were joined: the value after the `wanted` largest ones, minus
+/// infinity where there are no more than that.
+std::optional<Selection> select_admissible(const JoinInput& input, const JoinResult& join, Band band,
+                                           std::uint64_t wanted, const RunContext& run);
+
 /// The median of the quantiles of 3-row chunks, likewise.
 std::optional<Selection> select_paper(const JoinInput& input, const JoinResult& join, Band band,
                                       double quantile, const RunContext& run);

@@ -20,6 +20,7 @@ STAGE_OF_HEADER = {
     "version": "base",
     "gcbs": "report",
     "gap": "pipeline",
+    "filter": "similarity",
 }
 
 # A stage may name the type of its result where the stage that takes it declares it.

@@ -142,8 +142,10 @@ TEST_P(BlockSums, AreThoseOfTheBruteForce) {
         for (std::size_t i = 0; i < kRows; ++i) positives[i] = pairs[i * kRows + i];
         const Admissible admissible = make_admissible(filter, positives, data.run);
         const double temperature = name == "none" ? 0.0125 : 0.07;
-        BlockTerms paired(part, part, admissible, temperature, kernel, kRows, data.run);
-        BlockTerms unpaired(other, part, admissible, temperature, kernel, kRows, data.run);
+        const JudgedPart both{&part, true};
+        const std::span<const JudgedPart> judged(&both, 1);
+        BlockTerms paired(part, judged, admissible, temperature, kernel, kRows, data.run);
+        BlockTerms unpaired(other, judged, admissible, temperature, kernel, kRows, data.run);
         EXPECT_EQ(paired.is_fast(), largest_table == 0);
         // Down and up again: nothing of a larger batch may stay.
         const std::vector<Vertex> order = shuffled(kRows, 7);
@@ -182,7 +184,9 @@ TEST(BlockTerms, SeveralBandsAreOneBatch) {
   for (const FilterOptions& filter : {FilterOptions{}, groups, margins}) {
     SCOPED_TRACE(filter.has_margins() ? "margins" : filter.groups.empty() ? "none" : "groups");
     const Admissible admissible = make_admissible(filter, positives, data.run);
-    BlockTerms terms(part, part, admissible, 0.05, kernel, rows, data.run);
+    const JudgedPart both{&part, true};
+    const std::span<const JudgedPart> judged(&both, 1);
+    BlockTerms terms(part, judged, admissible, 0.05, kernel, rows, data.run);
     for (const std::size_t size : {std::size_t{769}, rows}) {
       SCOPED_TRACE(size);
       const auto members = std::span(order).first(size);
@@ -206,7 +210,9 @@ TEST(BlockTerms, SuspectsOfAnotherPartAreThoseOfXAndY) {
     const LossPart part = make_part(data.rows_x, data.rows_y, true, largest_table, run),
                    views = make_part(data.rows_x, data.rows_x, true, largest_table, run);
     const Admissible admissible = make_admissible(filter, positives, run);
-    BlockTerms terms(views, part, admissible, 0.1, kScalarKernel, kRows, run);
+    const JudgedPart both{&part, true};
+    const std::span<const JudgedPart> judged(&both, 1);
+    BlockTerms terms(views, judged, admissible, 0.1, kScalarKernel, kRows, run);
     const std::vector<Vertex> members = shuffled(kRows, 9);
     expect_batch(terms, views, members, expected_of(own, pairs, kRows, true, filter, members), 0.1);
     if (HasFatalFailure()) return;
@@ -217,8 +223,10 @@ TEST(BlockTerms, LowTemperaturesAreSlow) {
   const Data data("normal", 20, 8);
   const LossPart part = make_part(data.rows_x, data.rows_y, true, 0, data.run);
   const Admissible none;
-  EXPECT_TRUE(BlockTerms(part, part, none, 0.0125, kScalarKernel, 20, data.run).is_fast());
-  EXPECT_FALSE(BlockTerms(part, part, none, 0.0124, kScalarKernel, 20, data.run).is_fast());
+  const JudgedPart both{&part, true};
+  const std::span<const JudgedPart> judged(&both, 1);
+  EXPECT_TRUE(BlockTerms(part, judged, none, 0.0125, kScalarKernel, 20, data.run).is_fast());
+  EXPECT_FALSE(BlockTerms(part, judged, none, 0.0124, kScalarKernel, 20, data.run).is_fast());
 }
 
 TEST(BlockTerms, StopWhenAsked) {
@@ -229,7 +237,9 @@ TEST(BlockTerms, StopWhenAsked) {
   const LossPart part = make_part(data.rows_x, data.rows_y, true, 0, data.run);
   const Admissible none;
   const RunContext run{1, &stop, nullptr};
-  BlockTerms terms(part, part, none, 0.05, kScalarKernel, 20, run);
+  const JudgedPart both{&part, true};
+  const std::span<const JudgedPart> judged(&both, 1);
+  BlockTerms terms(part, judged, none, 0.05, kScalarKernel, 20, run);
   const std::vector<Vertex> members = in_order(20);
   try {
     run_sums(terms, members, false);

@@ -26,7 +26,8 @@ std::size_t expect_judged(const LossPart& part, const FilterOptions& filter, con
   FilterOptions margins = filter;
   margins.groups.clear();
   const Admissible admissible = make_admissible(margins, positives, run);
-  Suspects suspects(part, admissible, kernel, 96, kTile, run);
+  const JudgedPart judged{&part, true};
+  Suspects suspects({&judged, 1}, admissible, kernel, 96, kTile, run);
   std::size_t found = 0;
   for (std::size_t first = 0; first < members.size(); first += 96) {
     const BatchBand band{members, first, std::min<std::size_t>(96, members.size() - first)};

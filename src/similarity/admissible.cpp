@@ -1,11 +1,11 @@
-#include "loss/admissible.h"
+#include "similarity/admissible.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "gcbs/error.h"
-#include "loss/terms.h"
 
 namespace gcbs {
 
@@ -18,6 +18,14 @@ void check_filter(const FilterOptions& options) {
     throw Error(ErrorKind::usage, "the absolute margin is not a number", {}, "use for example 0.1");
   if (options.max_score && std::isnan(*options.max_score))
     throw Error(ErrorKind::usage, "the maximal score is not a number", {}, "use for example 0.9");
+  if (options.guide_x.has_value() != options.guide_y.has_value())
+    throw Error(ErrorKind::usage, "a guide has two sides, and one is missing",
+                "pairs are judged by the guide's similarities of both", "give the guide's X and its Y");
+  if ((options.symmetric || options.is_guided()) && !options.has_margins())
+    throw Error(ErrorKind::usage,
+                std::string(options.symmetric ? "symmetric judging" : "a guide") + " without a margin",
+                "it says by which similarities suspects are judged, and there are no suspects without one",
+                "add for example a relative margin of 0.05");
 }
 
 Admissible make_admissible(const FilterOptions& options, const Array<double>& positives,
@@ -29,7 +37,7 @@ Admissible make_admissible(const FilterOptions& options, const Array<double>& po
   admissible.limit = Array<double>(positives.size(), run.meter);
   for (std::size_t i = 0; i < positives.size(); ++i) {
     const double p = positives[i];
-    double limit = options.max_score.value_or(kInfinity);
+    double limit = options.max_score.value_or(std::numeric_limits<double>::infinity());
     if (options.relative_margin) limit = std::min(limit, p - *options.relative_margin * std::abs(p));
     if (options.absolute_margin) limit = std::min(limit, p - *options.absolute_margin);
     admissible.limit[i] = limit;

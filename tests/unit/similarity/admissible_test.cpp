@@ -1,5 +1,5 @@
 // Limits of contract C10, and what is refused.
-#include "loss/admissible.h"
+#include "similarity/admissible.h"
 
 #include <gtest/gtest.h>
 

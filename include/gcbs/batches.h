@@ -1,0 +1,42 @@
+// Order -> batches: blocks mixed, groups kept apart, a dial for hardness, columns shared by the batch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "gcbs/array.h"
+
+namespace gcbs {
+
+struct BatchOptions {
+  /// Rows of a block; divides the batch size. Blocks are mixed at random into batches. 0: one block a batch.
+  std::size_t block = 0;
+  /// Share of every batch that is drawn at random from all rows, in [0, 1].
+  double random_share = 0;
+  /// Which epoch: batches come in another sequence in each. None: in the sequence of the order.
+  std::optional<std::uint64_t> epoch;
+  /// Rows outside a batch whose y all its x are contrasted with.
+  std::size_t extra = 0;
+  /// What similarities are divided by where the mass of such a row is weighed.
+  double temperature = 0.05;
+};
+
+/// What became of the order on its way to batches.
+struct BatchReport {
+  std::uint64_t batches = 0;
+  std::uint64_t moved = 0;  ///< rows that changed their batch to keep groups apart and suspects out
+  std::optional<std::uint64_t> suspects_in_batch;  ///< pairs; none where nothing is suspect
+};
+
+/// For each batch the rows whose y it also meets, the heaviest first; -1 where there are fewer.
+struct ExtraColumns {
+  std::size_t batches = 0, columns = 0;
+  Array<std::int64_t> rows;  ///< batches x columns
+
+  std::span<const std::int64_t> of_batch(std::size_t batch) const noexcept {
+    return {rows.data() + batch * columns, columns};
+  }
+};
+
+}  // namespace gcbs
