@@ -15,6 +15,7 @@ namespace gcbs::cli {
 struct OrderFlags {
   InputFlags inputs;
   GraphFlags graph;
+  FilterFlags filter;
   RunFlags run;
   Word batch_size, method, output, edges;
   bool paper = false, no_verdict = false;
@@ -28,6 +29,7 @@ struct OrderRequest {
   std::string x, y;  ///< y equals x where none was given
   std::string output;
   std::string edges;  ///< empty: not wanted
+  FilterRequest filter;
   PipelineOptions options;
   bool paper = false, json = false, quiet = false;
 };

@@ -25,12 +25,13 @@ _gcbs() {
     local run='--json --quiet --threads --isa --memory-limit -h --help --version'
     local graph='-k --batch-size -m --neighbours -q --quantile --threshold --shortcut --normalised --seed'
     local filter='--groups --relative-margin --absolute-margin --max-score'
+    local pairs="$filter --symmetric --guide-x --guide-y --skip-top"
     local loss='--order --random-trials --temperature --direction --form --negatives'
     local flags
     case ${COMP_WORDS[1]} in
-        order) flags="$graph --method --paper -o --output --edges --no-verdict $run" ;;
-        gap) flags="$graph $loss $filter --method --per-batch $run" ;;
-        compare) flags="$graph $loss $filter --methods $run" ;;
+        order) flags="$graph $pairs --method --paper -o --output --edges --no-verdict $run" ;;
+        gap) flags="$graph $loss $pairs --method --per-batch $run" ;;
+        compare) flags="$graph $loss $pairs --methods $run" ;;
         mine) flags="--top --skip-top --corpus --positives $filter --min-score --normalised -o --output --scores $run" ;;
     esac
 

@@ -43,6 +43,7 @@ Json options_of(const OrderReport& report) {
   json["threshold"] = name_of(similarity.threshold);
   json["shortcut"] = name_of(similarity.shortcut);
   json["paper"] = report.paper;
+  add_filter_options(json, options.filter, report.filter);
   json["normalised"] = similarity.normalised;
   json["verdict"] = options.verdict.has_value();
   json["seed"] = options.seed;
@@ -69,6 +70,7 @@ std::string json_of(const OrderReport& report) {
                   {"method", name_of(report.options.ordering.method)},
                   {"threshold", threshold_json(result.threshold)},
                   {"edges", result.edge_count},
+                  {"rows_without_edges", result.rows_without_edges},
                   {"verdict", verdict_json(result.verdict)},
                   {"output", report.output_path},
                   {"seconds", report.seconds},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gcbs/pipeline.h"
+#include "report/report.h"
 
 namespace gcbs {
 
@@ -24,6 +25,8 @@ Json path_json(const std::string& path);
 Json limit_json(std::uint64_t memory_limit);
 /// quantile and neighbours as the run used them.
 void add_graph_options(Json& options, const PipelineOptions& run, double quantile, std::size_t rows);
+/// Which negatives count.
+void add_filter_options(Json& options, const FilterOptions& filter, const FilterPaths& paths);
 /// The whole text, ending with a newline.
 std::string printed(const Json& json);
 
