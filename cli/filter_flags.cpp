@@ -11,8 +11,8 @@ constexpr std::uint64_t kMostSkipped = 0x7fffffff;
 constexpr const char* kDuplicates = "duplicates";
 
 constexpr Flag kRelativeMargin{"--relative-margin", "--relative-margin 0.05"},
-    kAbsoluteMargin{"--absolute-margin", "--absolute-margin 0.1"}, kMaxScore{"--max-score", "--max-score 0.9"},
-    kSkipTop{"--skip-top", "--skip-top 10"};
+    kAbsoluteMargin{"--absolute-margin", "--absolute-margin 0.1"},
+    kMaxScore{"--max-score", "--max-score 0.9"}, kSkipTop{"--skip-top", "--skip-top 10"};
 
 CLI::Option* add_filter(CLI::App& verb, const char* name, auto& word, const std::string& text) {
   return verb.add_option(name, word, text)->group("False negatives");

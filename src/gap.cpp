@@ -67,8 +67,8 @@ double expected_bytes(const MatrixView& x, const GapOptions& options, double qua
   const double edges = (1 - quantile) * n * n * 4.2;
   const double losses = edges + parts * operand * 0.7 + 900 * n + 32e6 +
                         oracle_bytes(x.rows, x.cols, options.run.batch_size, threads);
-  return std::max(expected_graph_bytes(x.rows, x.cols, quantile), losses) +
-         judged_parts * operand * 0.7 + filter_bytes(options.loss.filter, x.rows, x.cols, threads);
+  return std::max(expected_graph_bytes(x.rows, x.cols, quantile), losses) + judged_parts * operand * 0.7 +
+         filter_bytes(options.loss.filter, x.rows, x.cols, threads);
 }
 
 double seconds_of(const std::vector<Stage>& stages) {
@@ -125,9 +125,8 @@ class GapRun {
     const StageMark mark = [&](std::string_view name) { progress_.begin(name); };
     std::optional<GraphFilter> filter;
     if (options_.loss.filter.is_on())
-      filter.emplace(options_.loss.filter,
-                     count_wanted_edges(similarity, options_.run.batch_size, x.count()), x, y, kernel(), run_,
-                     mark);
+      filter.emplace(options_.loss.filter, count_wanted_edges(similarity, options_.run.batch_size, x.count()),
+                     x, y, kernel(), run_, mark);
     FoundEdges found = find_edges(x, y, result_.quantile, similarity, kernel(), run_, mark,
                                   filter ? &filter->edges() : nullptr);
     result_.threshold = found.threshold;

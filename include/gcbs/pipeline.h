@@ -46,7 +46,7 @@ struct OrderResult {
   std::optional<Threshold> threshold;  ///< none for methods that read no graph
   EdgeIndex edge_count = 0;
   std::size_t rows_without_edges = 0;  ///< rows of X; where a graph was made
-  Edges edges;  ///< filled when keep_edges
+  Edges edges;                         ///< filled when keep_edges
   std::optional<Verdict> verdict;
   double quantile = 0;
   Isa isa = Isa::scalar;
