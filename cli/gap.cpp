@@ -40,6 +40,12 @@ GapReport find(GapRequest&& request, const char* command, Progress& progress) {
   GapOptions& options = request.options;
   for (const OrderFile& file : request.orders)
     options.orders.push_back({file.name, read_integers(file.path)});
+  const std::vector<Method>& methods = options.methods;
+  PackRequest pack =
+      resolve_pack(request.pack, std::find(methods.begin(), methods.end(), Method::pack) != methods.end());
+  pack.options.temperature = options.loss.temperature;
+  if (!pack.from.empty()) pack.options.from = read_integers(pack.from);
+  options.run.ordering.pack = std::move(pack.options);
   const FilterFiles filter = read_filter(request.filter);
   options.loss.filter = filter.options;
   const Stage read{"read", reading.seconds()};
@@ -92,7 +98,7 @@ std::vector<Method> methods_of(const std::string& list) {
   for (std::string word; std::getline(text, word, ',');) {
     const auto method = method_from(word);
     if (!method)
-      throw wrong_value(kMethods, list, "some of rcm, cm, chain, random, natural, commas between them");
+      throw wrong_value(kMethods, list, "some of rcm, cm, chain, pack, random, natural, commas between them");
     methods.push_back(*method);
   }
   return methods;
@@ -113,7 +119,7 @@ Verb declare_gap(CLI::App& program) {
   const auto flags = std::make_shared<GapFlags>();
   declare_gap_flags(*verb, *flags);
   verb->add_option("--method", flags->methods,
-                   "an order to compute and judge: rcm, cm, chain, random, natural; may be repeated")
+                   "an order to compute and judge: rcm, cm, chain, pack, random, natural; may be repeated")
       ->type_name("METHOD")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -146,7 +152,7 @@ Verb declare_compare(CLI::App& program) {
   const auto flags = std::make_shared<GapFlags>();
   const auto methods = std::make_shared<Word>();
   declare_gap_flags(*verb, *flags);
-  verb->add_option("--methods", *methods, "of rcm, cm, chain, random, natural; default random,rcm,chain")
+  verb->add_option("--methods", *methods, "of rcm, cm, chain, pack, random, natural; default random,rcm,chain")
       ->type_name("A,B,...")
       ->group("Batches");
   return {verb, [flags, methods](Terminal& terminal) {

@@ -9,8 +9,7 @@
 namespace gcbs::cli {
 namespace {
 
-constexpr Flag kTemperature{"--temperature", "--temperature 0.05"},
-    kDirection{"--direction", "--direction x"}, kForm{"--form", "--form simclr"},
+constexpr Flag kDirection{"--direction", "--direction x"}, kForm{"--form", "--form simclr"},
     kTrials{"--random-trials", "--random-trials 100"};
 constexpr std::uint64_t kMostTrials = 1'000'000'000;
 
@@ -28,10 +27,7 @@ OrderFile order_file(const std::string& word) {
 }
 
 void resolve_loss(const GapFlags& flags, LossOptions& options) {
-  if (flags.temperature) {
-    options.temperature = real_number(kTemperature, *flags.temperature);
-    if (!(options.temperature > 0)) throw wrong_value(kTemperature, *flags.temperature, "a number above 0");
-  }
+  if (flags.temperature) options.temperature = resolve_temperature(*flags.temperature);
   constexpr std::array kDirections{"x", "y", "both"};
   constexpr std::array kForms{"clip", "simclr"};
   if (flags.direction) options.direction = choice(kDirection, *flags.direction, kDirections, direction_from);
@@ -51,6 +47,7 @@ std::string optional_file(const Word& word, const std::string& flag) {
 std::vector<std::string> GapRequest::inputs() const {
   std::vector<std::string> files{x, y};
   if (!negatives.empty()) files.push_back(negatives);
+  if (!from.empty()) files.push_back(from);
   for (const OrderFile& order : orders) files.push_back(order.path);
   const std::vector<std::string> of_filter = filter.files();
   files.insert(files.end(), of_filter.begin(), of_filter.end());
@@ -74,8 +71,7 @@ void declare_gap_flags(CLI::App& verb, GapFlags& flags) {
   const auto loss = [&](const char* name, auto& word, const char* text) {
     return verb.add_option(name, word, text)->group("Loss");
   };
-  loss("--temperature", flags.temperature, "what similarities are divided by; default 0.05")
-      ->type_name("TAU");
+  declare_temperature(verb, flags.temperature, "Loss");
   loss("--direction", flags.direction,
        "x: each x against all y; y: each y against all x; both (default): their mean")
       ->type_name("WHICH");
@@ -86,6 +82,7 @@ void declare_gap_flags(CLI::App& verb, GapFlags& flags) {
        "N more rows, one for each pair, that all x of its batch are contrasted with")
       ->type_name("FILE");
   declare_pair_filter(verb, flags.filter, "no negatives of each other");
+  declare_pack(verb, flags.pack);
   declare_batches(verb, flags.batches);
   declare_graph(verb, flags.graph);
   verb.add_flag("--normalised", flags.inputs.normalised,
@@ -110,6 +107,7 @@ GapRequest resolve(const GapFlags& flags, const char* example) {
   resolve_graph(flags.graph, run.similarity);
   run.similarity.normalised = flags.inputs.normalised;
   resolve_loss(flags, request.options.loss);
+  request.pack = flags.pack;
   if (request.options.loss.form == Form::simclr && !request.negatives.empty())
     throw contradiction("--form simclr", "--negatives", "views are contrasted with each other only");
   if (request.options.loss.form == Form::simclr && run.batches.extra > 0)

@@ -6,6 +6,7 @@
 
 #include "batch_flags.h"
 #include "gcbs/gap.h"
+#include "pack_flags.h"
 #include "shared_flags.h"
 
 namespace gcbs::cli {
@@ -15,6 +16,7 @@ struct GapFlags {
   GraphFlags graph;
   FilterFlags filter;
   BatchFlags batches;
+  PackFlags pack;
   RunFlags run;
   Word batch_size, temperature, direction, form, negatives, random_trials, per_batch;
   std::vector<std::string> orders, methods;
@@ -28,10 +30,11 @@ struct OrderFile {
 /// Fully decided but for what depends on the data; the files are yet to be read.
 struct GapRequest {
   std::string x, y;
-  std::string negatives, per_batch;  ///< empty: none
+  std::string negatives, per_batch, from;  ///< empty: none
   std::vector<OrderFile> orders;
   FilterRequest filter;
   GapOptions options;
+  PackFlags pack;  ///< resolved once all methods are known
   bool json = false, quiet = false;
 
   /// All files that are read.

@@ -45,6 +45,7 @@ OrderReport order_files(OrderRequest& request, Progress& progress) {
   const FileMatrix y = request.y == request.x ? x : open_matrix(request.y);
   const FilterFiles filter = read_filter(request.filter);
   request.options.filter = filter.options;
+  if (!request.from.empty()) request.options.ordering.pack.from = read_integers(request.from);
   const Stage read{"read", reading.seconds()};
   check_stop();
 
@@ -61,6 +62,7 @@ OrderReport order_files(OrderRequest& request, Progress& progress) {
   report.paper = request.paper;
   report.result = order_pairs(x.view, y.view, request.options, &progress);
   report.filter = request.filter.paths();
+  report.from_path = request.from;
 
   progress.begin_stage("write");
   const Stopwatch writing;
@@ -74,6 +76,7 @@ void run_order(OrderRequest&& request, Terminal& terminal) {
   const Stopwatch total;
   std::vector<std::string> inputs = request.filter.files();
   inputs.insert(inputs.end(), {request.x, request.y});
+  if (!request.from.empty()) inputs.push_back(request.from);
   check_outputs(std::array{OutputFlag{"-o", request.output}, OutputFlag{"--edges", request.edges},
                            OutputFlag{"--extra-output", request.extra}},
                 inputs);

@@ -40,11 +40,14 @@ void declare_flags(CLI::App& verb, OrderFlags& flags) {
   declare_batch_size(verb, flags.batch_size);
   verb.add_option(
           "--method", flags.method,
-          "rcm (default), cm: reverse Cuthill-McKee and its mirror; chain: the paper's Algorithm 1 as "
-          "printed; random, natural: for comparison, these read no graph (no threshold, no edges)")
+          "rcm (default), cm: reverse Cuthill-McKee and its mirror; pack: blocks that maximise the loss in "
+          "batches; chain: the paper's Algorithm 1 as printed; random, natural: for comparison, these read "
+          "no graph (no threshold, no edges)")
       ->type_name("METHOD")
       ->group("Batches");
+  declare_pack(verb, flags.pack);
   declare_batches(verb, flags.batches);
+  declare_temperature(verb, flags.temperature, "Batches");
   declare_pair_filter(verb, flags.filter, "no edges");
   declare_graph(verb, flags.graph);
   verb.add_flag("--normalised", flags.inputs.normalised,
@@ -78,6 +81,9 @@ OrderRequest resolve(const OrderFlags& flags) {
   options.batch_size = resolve_batch_size(flags.batch_size);
   options.batches = resolve_batches(flags.batches, options.batch_size);
   if (flags.method) options.ordering.method = method_of(*flags.method);
+  PackRequest pack = resolve_pack(flags.pack, options.ordering.method == Method::pack);
+  options.ordering.pack = std::move(pack.options);
+  request.from = std::move(pack.from);
   resolve_graph(flags.graph, options.similarity);
   options.similarity.normalised = flags.inputs.normalised;
   const RunOptions run = resolve_run(flags.run);
@@ -93,6 +99,11 @@ OrderRequest resolve(const OrderFlags& flags) {
                         "that method reads no graph, so there are no edges to write");
   options.keep_edges = flags.edges.has_value();
   if (!flags.no_verdict) options.verdict = VerdictOptions{};
+  if (flags.temperature) {
+    const double temperature = resolve_temperature(*flags.temperature);
+    options.ordering.pack.temperature = options.batches.temperature = temperature;
+    if (options.verdict) options.verdict->temperature = temperature;
+  }
   request.paper = flags.paper;
   request.json = flags.run.json;
   request.quiet = flags.run.quiet;

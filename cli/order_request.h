@@ -5,6 +5,7 @@
 
 #include "batch_flags.h"
 #include "gcbs/pipeline.h"
+#include "pack_flags.h"
 #include "shared_flags.h"
 
 namespace CLI {
@@ -17,9 +18,10 @@ struct OrderFlags {
   InputFlags inputs;
   GraphFlags graph;
   BatchFlags batches;
+  PackFlags pack;
   FilterFlags filter;
   RunFlags run;
-  Word batch_size, method, output, edges, extra_output;
+  Word batch_size, method, temperature, output, edges, extra_output;
   bool paper = false, no_verdict = false;
 };
 
@@ -32,6 +34,7 @@ struct OrderRequest {
   std::string output;
   std::string edges, extra;  ///< empty: not wanted
   FilterRequest filter;
+  std::string from;  ///< an order to start from; empty: none
   PipelineOptions options;
   bool paper = false, json = false, quiet = false;
 };

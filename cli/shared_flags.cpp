@@ -45,6 +45,12 @@ void declare_batch_size(CLI::App& verb, Word& batch_size) {
       ->group("Batches");
 }
 
+void declare_temperature(CLI::App& verb, Word& temperature, const char* group) {
+  verb.add_option("--temperature", temperature, "what similarities are divided by in the loss; default 0.05")
+      ->type_name("TAU")
+      ->group(group);
+}
+
 void declare_graph(CLI::App& verb, GraphFlags& flags) {
   const auto graph = [&](const char* name, auto& word, const char* text) {
     return verb.add_option(name, word, text)->group("Graph");
@@ -96,6 +102,13 @@ InputFiles resolve_inputs(const InputFlags& flags, const char* example) {
                 ? needed(flags.y, "the name of Y", "an empty name is no file", "name a file, or leave Y out")
                 : files.x;
   return files;
+}
+
+double resolve_temperature(const std::string& temperature) {
+  constexpr Flag kTemperature{"--temperature", "--temperature 0.05"};
+  const double value = real_number(kTemperature, temperature);
+  if (!(value > 0)) throw wrong_value(kTemperature, temperature, "a number above 0");
+  return value;
 }
 
 std::size_t resolve_batch_size(const Word& batch_size) {

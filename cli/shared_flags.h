@@ -70,6 +70,7 @@ struct RunOptions {
 /// Each adds its flags to the verb; the flags must outlive the parse.
 void declare_inputs(CLI::App& verb, InputFlags& flags);
 void declare_batch_size(CLI::App& verb, Word& batch_size);
+void declare_temperature(CLI::App& verb, Word& temperature, const char* group);
 void declare_graph(CLI::App& verb, GraphFlags& flags);
 void declare_filter(CLI::App& verb, FilterFlags& flags, const char* what, const char* groups = "");
 /// And those that judge pairs from both sides, or choose edges.
@@ -80,6 +81,7 @@ void declare_run(CLI::App& verb, RunFlags& flags, const char* seed_of);
 /// Each throws Error(usage) for what is wrong whatever the data.
 InputFiles resolve_inputs(const InputFlags& flags, const char* example);
 std::size_t resolve_batch_size(const Word& batch_size);
+double resolve_temperature(const std::string& temperature);
 void resolve_graph(const GraphFlags& flags, SimilarityOptions& options);
 FilterRequest resolve_filter(const FilterFlags& flags, bool one_side = true);
 void refuse_paper_filter(const FilterRequest& request, const SimilarityOptions& similarity, bool paper);

@@ -28,6 +28,29 @@ void check_shapes(const MatrixView& x, const MatrixView& y, std::size_t batch_si
                 shape(x), "use a batch size of at most " + std::to_string(x.rows));
 }
 
+std::vector<Vertex> checked_order(const std::string& name, std::span<const std::int64_t> order,
+                                  std::size_t rows) {
+  const auto wrong = [&](const std::string& problem, const std::string& reason) {
+    return Error(ErrorKind::input, name + " is no order of these rows: " + problem, reason,
+                 "give every row from 0 to " + std::to_string(rows - 1) + " exactly once");
+  };
+  if (order.size() != rows)
+    throw wrong("it has " + std::to_string(order.size()) + " entries",
+                "the data has " + std::to_string(rows) + " rows");
+  std::vector<Vertex> result(rows);
+  std::vector<std::int64_t> place(rows, -1);
+  for (std::size_t p = 0; p < rows; ++p) {
+    const std::int64_t row = order[p];
+    const std::string at = "position " + std::to_string(p) + " has row " + std::to_string(row);
+    if (row < 0 || row >= static_cast<std::int64_t>(rows)) throw wrong("an entry is out of range", at);
+    std::int64_t& before = place[static_cast<std::size_t>(row)];
+    if (before >= 0) throw wrong("a row comes twice", at + ", and so has position " + std::to_string(before));
+    before = static_cast<std::int64_t>(p);
+    result[p] = static_cast<Vertex>(row);
+  }
+  return result;
+}
+
 double resolve_quantile(const SimilarityOptions& options, std::size_t batch_size, std::size_t rows) {
   if (options.quantile) {
     if (!(*options.quantile >= 0 && *options.quantile < 1))

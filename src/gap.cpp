@@ -38,28 +38,6 @@ void check_loss_options(const LossOptions& options, bool has_negatives, bool has
                 "its views are contrasted with each other only", "use the clip form, or leave them out");
 }
 
-std::vector<Vertex> checked_order(const NamedOrder& order, std::size_t rows) {
-  const auto wrong = [&](const std::string& problem, const std::string& reason) {
-    return Error(ErrorKind::input, order.name + " is no order of these rows: " + problem, reason,
-                 "give every row from 0 to " + std::to_string(rows - 1) + " exactly once");
-  };
-  if (order.rows.size() != rows)
-    throw wrong("it has " + std::to_string(order.rows.size()) + " entries",
-                "the data has " + std::to_string(rows) + " rows");
-  std::vector<Vertex> result(rows);
-  std::vector<std::int64_t> place(rows, -1);
-  for (std::size_t p = 0; p < rows; ++p) {
-    const std::int64_t row = order.rows[p];
-    const std::string at = "position " + std::to_string(p) + " has row " + std::to_string(row);
-    if (row < 0 || row >= static_cast<std::int64_t>(rows)) throw wrong("an entry is out of range", at);
-    std::int64_t& before = place[static_cast<std::size_t>(row)];
-    if (before >= 0) throw wrong("a row comes twice", at + ", and so has position " + std::to_string(before));
-    before = static_cast<std::int64_t>(p);
-    result[p] = static_cast<Vertex>(row);
-  }
-  return result;
-}
-
 /// The graph, then the losses; the graph's edges stay.
 double expected_bytes(const MatrixView& x, const GapOptions& options, double quantile, bool has_negatives,
                       unsigned threads) {
@@ -108,8 +86,10 @@ class GapRun {
     batches_ = options.run.batches;
     batches_.temperature = options.loss.temperature;
     if (negatives != nullptr) check_shapes(x, *negatives, options.run.batch_size);
+    if (!options.run.ordering.pack.from.empty())
+      checked_order(kStartName, options.run.ordering.pack.from, x.rows);
     for (const NamedOrder& order : options.orders)
-      orders_.push_back({order.name, checked_order(order, x.rows), 0, 0});
+      orders_.push_back({order.name, checked_order(order.name, order.rows, x.rows), 0, 0});
     check_graph_filter(options.loss.filter, options.run.similarity, x.rows);
     result_.isa = choose_isa(options.run.isa);
     result_.threads = options.run.threads != 0 ? options.run.threads : usable_cores();

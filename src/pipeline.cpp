@@ -45,6 +45,7 @@ OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const Pipeline
                         Observer* observer) {
   check_shapes(x, y, options.batch_size);
   check_batch_options(options.batches, options.batch_size);
+  if (!options.ordering.pack.from.empty()) checked_order(kStartName, options.ordering.pack.from, x.rows);
   check_graph_filter(options.filter, options.similarity, x.rows);
   const StandardArithmetic arithmetic;
   OrderResult result;

@@ -6,7 +6,9 @@ _gcbs() {
     COMPREPLY=()
 
     case $prev in
-        --method) COMPREPLY=($(compgen -W 'rcm cm chain random natural' -- "$cur")); return ;;
+        --objective) COMPREPLY=($(compgen -W 'loss similarity edges' -- "$cur")); return ;;
+        --effort) COMPREPLY=($(compgen -W 'fast default best' -- "$cur")); return ;;
+        --method) COMPREPLY=($(compgen -W 'rcm cm chain pack random natural' -- "$cur")); return ;;
         --threshold) COMPREPLY=($(compgen -W 'exact estimate paper' -- "$cur")); return ;;
         --shortcut) COMPREPLY=($(compgen -W 'auto on off' -- "$cur")); return ;;
         --direction) COMPREPLY=($(compgen -W 'x y both' -- "$cur")); return ;;

@@ -41,9 +41,8 @@ struct PackOptions {
   Objective objective = Objective::loss;
   Effort effort = Effort::normal;
   double temperature = 0.05;  ///< of the loss
-  /// An order to improve, the last epoch's for example, instead of starting anew. Not checked to be a
-  /// permutation by the stage, but by the calls that take it from outside.
-  std::optional<std::vector<Vertex>> from;
+  /// An order to improve, the last epoch's for example. Empty: start anew.
+  std::vector<std::int64_t> from;
 };
 
 struct OrderingOptions {

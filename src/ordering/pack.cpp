@@ -89,8 +89,8 @@ PackedOrder order_pack(const PackModel& model, const PackOptions& options, std::
                        const BlockRules* rules, std::uint64_t seed, const RunContext& run) {
   const std::size_t n = model.vertices();
   const std::vector<Vertex> start =
-      options.from
-          ? *options.from
+      !options.from.empty()
+          ? std::vector<Vertex>(options.from.begin(), options.from.end())
           : grow_blocks(model, block_size, order_rcm(*model.graph, {}, run).order.old_of_new, rules, run);
   const std::size_t starts =
       options.effort == Effort::best ? std::clamp<std::size_t>(kVerticesInAll / n, 1, kMostStarts) : 1;

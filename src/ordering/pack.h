@@ -12,7 +12,7 @@ struct PackedOrder {
 };
 
 /// Packs the vertices into blocks. `rules` may be null. The same bytes for every thread count; never below
-/// the objective of options.from, where that is given and keeps the rules.
+/// the objective of options.from, a permutation, where that is given and keeps the rules.
 PackedOrder order_pack(const PackModel& model, const PackOptions& options, std::size_t block_size,
                        const BlockRules* rules, std::uint64_t seed, const RunContext& run);
 

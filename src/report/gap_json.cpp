@@ -23,6 +23,7 @@ Json options_json(const GapReport& report) {
   json["shortcut"] = name_of(run.similarity.shortcut);
   json["normalised"] = run.similarity.normalised;
   json["temperature"] = loss.temperature;
+  add_pack_options(json, report.options.run.ordering.pack);
   json["direction"] = name_of(loss.direction);
   json["form"] = name_of(loss.form);
   json["negatives"] = path_json(report.negatives_path);

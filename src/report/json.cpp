@@ -40,6 +40,9 @@ Json options_of(const OrderReport& report) {
     json["neighbours"] = nullptr;
   }
   json["method"] = name_of(options.ordering.method);
+  add_pack_options(json, options.ordering.pack);
+  json["from"] = path_json(report.from_path);
+  json["temperature"] = options.batches.temperature;
   json["threshold"] = name_of(similarity.threshold);
   json["shortcut"] = name_of(similarity.shortcut);
   json["paper"] = report.paper;

@@ -22,6 +22,11 @@ Json count_json(const std::optional<std::uint64_t>& value) { return value ? Json
 
 Json path_json(const std::string& path) { return path.empty() ? Json(nullptr) : Json(path); }
 
+void add_pack_options(Json& options, const PackOptions& pack) {
+  options["objective"] = name_of(pack.objective);
+  options["effort"] = name_of(pack.effort);
+}
+
 void add_batch_options(Json& options, const BatchOptions& batches) {
   options["block"] = batches.block == 0 ? options["batch_size"] : Json(batches.block);
   options["random_share"] = batches.random_share;

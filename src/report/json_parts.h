@@ -26,6 +26,8 @@ Json path_json(const std::string& path);
 Json limit_json(std::uint64_t memory_limit);
 /// quantile and neighbours as the run used them.
 void add_graph_options(Json& options, const PipelineOptions& run, double quantile, std::size_t rows);
+/// objective, effort.
+void add_pack_options(Json& options, const PackOptions& pack);
 /// block, random_share, epoch, extra.
 void add_batch_options(Json& options, const BatchOptions& batches);
 /// Which negatives count.

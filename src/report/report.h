@@ -25,6 +25,7 @@ struct FilterPaths {
 struct OrderReport {
   std::string x_path, y_path, output_path;
   std::string edges_path;  ///< empty: none written
+  std::string from_path;   ///< empty: none read
   std::string extra_path;
   std::size_t rows = 0, dim = 0;
   PipelineOptions options;
