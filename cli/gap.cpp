@@ -40,7 +40,7 @@ GapReport find(GapRequest&& request, const char* command, Progress& progress) {
   GapOptions& options = request.options;
   for (const OrderFile& file : request.orders)
     options.orders.push_back({file.name, read_integers(file.path)});
-  options.loss.filter.groups = read_groups(request.group_files);
+  options.loss.filter.groups = read_groups(request.group_files, x.view.rows);
   const Stage read{"read", reading.seconds()};
   check_stop();
 

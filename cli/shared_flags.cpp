@@ -175,9 +175,16 @@ RunOptions resolve_run(const RunFlags& flags) {
 
 Method method_of(const std::string& name) { return choice(kMethod, name, names_of(kMethods), method_from); }
 
-std::vector<std::vector<std::int64_t>> read_groups(const std::vector<std::string>& files) {
+std::vector<std::vector<std::int64_t>> read_groups(const std::vector<std::string>& files, std::size_t rows) {
   std::vector<std::vector<std::int64_t>> groups;
-  for (const std::string& file : files) groups.push_back(read_integers(file));
+  for (const std::string& file : files) {
+    groups.push_back(read_integers(file));
+    if (groups.back().size() != rows)
+      throw Error(ErrorKind::input,
+                  file + " has " + std::to_string(groups.back().size()) + " group ids for " +
+                      std::to_string(rows) + " rows",
+                  "every row belongs to one group", "give one id a row, in the order of the rows");
+  }
   return groups;
 }
 
