@@ -72,14 +72,17 @@ constexpr std::size_t kTall = 24;
 #define GCBS_ZERO(r) "vpxord %%zmm" r ", %%zmm" r ", %%zmm" r "\n\t"
 #define GCBS_ROW(offset, r) "vpdpwssd " offset "(%[x])%{1to16%}, %%zmm30, %%zmm" r "\n\t"
 #define GCBS_STORE(offset, r) "vmovdqa64 %%zmm" r ", " offset "(%[sums])\n\t"
+// clang-format off: it never settles on this one
 #define GCBS_TALL(DO, step)                                                                              \
   DO(step(0), "0")                                                                                       \
   DO(step(1), "1")                                                                                       \
   DO(step(2), "2")                                                                                       \
-  DO(step(3), "3") DO(step(4), "4") DO(step(5), "5") DO(step(6), "6") DO(step(7), "7") DO(step(8), "8")  \
-      DO(step(9), "9") DO(step(10), "10") DO(step(11), "11") DO(step(12), "12") DO(step(13), "13")       \
-          DO(step(14), "14") DO(step(15), "15") DO(step(16), "16") DO(step(17), "17") DO(step(18), "18") \
-              DO(step(19), "19") DO(step(20), "20") DO(step(21), "21") DO(step(22), "22") DO(step(23), "23")
+  DO(step(3), "3")                                                                                       \
+  DO(step(4), "4") DO(step(5), "5") DO(step(6), "6") DO(step(7), "7") DO(step(8), "8") DO(step(9), "9")  \
+      DO(step(10), "10") DO(step(11), "11") DO(step(12), "12") DO(step(13), "13") DO(step(14), "14")     \
+          DO(step(15), "15") DO(step(16), "16") DO(step(17), "17") DO(step(18), "18") DO(step(19), "19") \
+              DO(step(20), "20") DO(step(21), "21") DO(step(22), "22") DO(step(23), "23")
+// clang-format on
 #define GCBS_TEXT(text) #text
 #define GCBS_BY_4(r) GCBS_TEXT(4 * r)
 #define GCBS_BY_64(r) GCBS_TEXT(64 * r)
