@@ -72,7 +72,7 @@ constexpr std::size_t kTall = 24;
 #define GCBS_ZERO(r) "vpxord %%zmm" r ", %%zmm" r ", %%zmm" r "\n\t"
 #define GCBS_ROW(offset, r) "vpdpwssd " offset "(%[x])%{1to16%}, %%zmm30, %%zmm" r "\n\t"
 #define GCBS_STORE(offset, r) "vmovdqa64 %%zmm" r ", " offset "(%[sums])\n\t"
-// clang-format off: it never settles on this one
+// clang-format off
 #define GCBS_TALL(DO, step)                                                                              \
   DO(step(0), "0")                                                                                       \
   DO(step(1), "1")                                                                                       \
