@@ -73,6 +73,24 @@ def peak_gigabytes(case):
     return case["peak_bytes"] / 1e9
 
 
+def global_to_join(case):
+    return case["global_to_join"]
+
+
+def trial_seconds(case):
+    return case["stages"]["random"]
+
+
+def verdict_share(case):
+    """Per cent of the whole; None where the run was told not to give one."""
+    return 100 * case["stages"]["verdict"] / whole(case) if "verdict" in case["stages"] else None
+
+
+def held_gigabytes(case):
+    """By its own count or by the kernel's, whichever is more; mapped files do not count."""
+    return max(case["peak_bytes"], case["anonymous_bytes"]) / 1e9
+
+
 AMX, VNNI, AVX2 = ("amx_int8",), ("avx512_vnni",), ("avx2",)
 COSQA = ("cosqa-19604-m64",)
 
@@ -86,6 +104,10 @@ def vnni(cases):
     return (*cases, *(f"{key}-isa-avx512_vnni" for key in cases))
 
 
+ALL = AMX + VNNI + AVX2
+FAISS = "all preparation against faiss, rand 50k"
+REFEREE = ("compare-rand-100000",)
+VERDICTS = rand(100_000) + rand(50_000) + rand(20_000)
 JOIN = "threshold + join with all preparation against"
 FLOORS = (
     Floor(AMX, "whole order against the paper's listing, rand 10k", rand(10_000), ratio("listing"), 80),
@@ -118,6 +140,12 @@ FLOORS = (
     Floor(AVX2, f"{JOIN} faiss, CosQA by MiniLM, m = 64", COSQA, ratio("faiss"), 3.3),
     Floor(AMX, "everything but threshold and join, rand 100k", rand(100_000), rest_share, 15, "%", True),
     Floor(AVX2, "everything but threshold and join, rand 100k", rand(100_000), rest_share, 5, "%", True),
+    Floor(AMX + VNNI, f"mine, 5 a row, {FAISS}", ("mine-rand-50000",), ratio("faiss"), 5),
+    Floor(AVX2, f"mine, 5 a row, {FAISS}", ("mine-rand-50000",), ratio("faiss"), 2),
+    Floor(ALL, "global loss against the exact join, rand 100k", REFEREE, global_to_join, 3, "x", True),
+    Floor(ALL, "compare random, rcm, chain: memory, rand 100k", REFEREE, held_gigabytes, 4, "GB", True),
+    Floor(ALL, "10,000 random orders, 24,927 rows", ("trials-rand-24927",), trial_seconds, 300, "s", True),
+    Floor(ALL, "verdict, share of the order", VERDICTS, verdict_share, 5, "%", True),
 )
 
 

@@ -2,13 +2,14 @@
 
 sgemm    OpenBLAS sgemm in blocks + scan (sgemm_scan.cpp), threshold given
 faiss    faiss IndexFlatIP.range_search, threshold given
+search   faiss IndexFlatIP.search, the best --top columns of every row
 listing  the paper's listing (torch + scipy, chunk 3) on the CPU: its own threshold, whole order
 
     peers.py sgemm X.npy Y.npy --threads 2 --threshold 0.77 --edges found.npy
     peers.py tune sgemm --threads 2          seconds of every setting under this OPENBLAS_CORETYPE
 
 Rows come in normalised; reading and normalising are not timed. Edges are written as uint64 keys
-row << 32 | column, ascending, for run.py to compare.
+row << 32 | column, ascending, for run.py to compare; search writes N x top columns.
 """
 
 import argparse
@@ -116,6 +117,16 @@ class Faiss:
         seconds = time.perf_counter() - begin
         return seconds, lambda: self.keys(found, batch)
 
+    def search(self, x, y, top, setting):
+        """The best columns of every row; all at once, as faiss likes it here."""
+        self.faiss.cvar.distance_compute_blas_query_bs = setting[1]
+        self.faiss.cvar.distance_compute_blas_database_bs = setting[2]
+        begin = time.perf_counter()
+        index = self.faiss.IndexFlatIP(x.shape[1])
+        index.add(y)
+        _, labels = index.search(x, top)
+        return time.perf_counter() - begin, labels
+
     @staticmethod
     def keys(found, batch):
         parts = []
@@ -188,6 +199,14 @@ def run_listing(options):
     return {"seconds": seconds, "threshold": threshold, "library": f"torch {torch.__version__}"}, keys
 
 
+def run_search(options):
+    peer = Faiss(options.build, options.threads)
+    x, y = load_unit(options.x), load_unit(options.y)
+    peer.search(x[:512], y[:512], options.top, options.setting)
+    seconds, labels = peer.search(x, y, options.top, options.setting)
+    return {"seconds": seconds, **peer.facts()}, labels
+
+
 def run_join(options):
     peer = {"sgemm": Sgemm, "faiss": Faiss}[options.peer](options.build, options.threads)
     x, y = load_unit(options.x), load_unit(options.y)
@@ -198,12 +217,13 @@ def run_join(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("peer", choices=["sgemm", "faiss", "listing", "tune"])
+    parser.add_argument("peer", choices=["sgemm", "faiss", "search", "listing", "tune"])
     parser.add_argument("x", help="X.npy; with tune: sgemm or faiss")
     parser.add_argument("y", nargs="?", help="Y.npy")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--threshold", type=float)
     parser.add_argument("--neighbours", type=float)
+    parser.add_argument("--top", type=int)
     parser.add_argument("--setting", type=lambda text: [int(part) for part in text.split(",")])
     parser.add_argument("--edges", type=Path, help="write the edges found as sorted uint64 keys")
     parser.add_argument("--build", type=Path, default=ROOT / "build")
@@ -215,12 +235,14 @@ def main():
         print(json.dumps({**peer.facts(), "trials": tune(peer, settings)}))
         return
     if options.setting is None and options.peer != "listing":
-        options.setting = {"sgemm": SGEMM_SETTINGS[4], "faiss": FAISS_SETTINGS[0]}[options.peer]
-    result, keys = run_listing(options) if options.peer == "listing" else run_join(options)
-    result["edges"] = len(keys)
+        options.setting = SGEMM_SETTINGS[4] if options.peer == "sgemm" else FAISS_SETTINGS[0]
+    run = {"listing": run_listing, "search": run_search}.get(options.peer, run_join)
+    result, found = run(options)
+    result["edges"] = found.size
     if options.edges:
-        keys.sort()
-        np.save(options.edges, keys)
+        if options.peer != "search":
+            found.sort()
+        np.save(options.edges, found)
     print(json.dumps(result))
 
 

@@ -23,24 +23,45 @@ def say(text=""):
     print(text, flush=True)
 
 
-def call(command, env=None, loud=False):
-    """The JSON a program prints and the seconds it took; Failed with its last words if it failed."""
-    command = [str(part) for part in command]
-    begin = time.perf_counter()
-    done = subprocess.run(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=None if loud else subprocess.PIPE,
-        text=True,
-        env={**os.environ, **(env or {})},
-    )
-    seconds = time.perf_counter() - begin
-    if done.returncode != 0:
-        words = "" if loud else done.stderr.strip()[-600:]
-        raise Failed(
-            f"{' '.join(Path(part).name for part in command[:3])} ended with {done.returncode}: {words}"
+class Started:
+    """A program at work."""
+
+    def __init__(self, command, env, loud):
+        self.command = [str(part) for part in command]
+        self.begin = time.perf_counter()
+        self.process = subprocess.Popen(
+            self.command,
+            stdout=subprocess.PIPE,
+            stderr=None if loud else subprocess.PIPE,
+            text=True,
+            env={**os.environ, **(env or {})},
         )
-    return json.loads(done.stdout), seconds
+        self.pid = self.process.pid
+
+    def finish(self):
+        """The JSON it prints and the seconds it took; Failed with its last words if it failed."""
+        out, err = self.process.communicate()
+        seconds = time.perf_counter() - self.begin
+        if self.process.returncode != 0:
+            name = " ".join(Path(part).name for part in self.command[:3])
+            words = (err or "").strip()[-600:]
+            raise Failed(f"{name} ended with {self.process.returncode}: {words}")
+        return json.loads(out), seconds
+
+
+def start(command, env=None, loud=False):
+    return Started(command, env, loud)
+
+
+def call(command, env=None, loud=False):
+    return start(command, env, loud).finish()
+
+
+def peer_command(name, files, programs):
+    return [
+        *(sys.executable, HERE / "peers.py", name, *files),
+        *("--threads", programs.threads, "--build", programs.build),
+    ]
 
 
 def installed(peer):
@@ -82,8 +103,7 @@ class Programs:
 
     def peer(self, name, case, files, threshold, edges=None):
         """What peers.py says of one run; the threshold is given, except to the listing."""
-        command = [sys.executable, HERE / "peers.py", name, *files, "--threads", self.threads]
-        command += ["--build", self.build] + (["--edges", edges] if edges else [])
+        command = peer_command(name, files, self) + (["--edges", edges] if edges else [])
         if name == "listing":
             return call([*command, "--neighbours", case.m])[0]
         tuned = self.tune(name)

@@ -24,6 +24,7 @@ import cases
 import check
 import floors
 import generate
+import losses
 import machine
 import numpy as np
 from programs import HERE, Failed, Programs, call, installed, say
@@ -59,7 +60,11 @@ class Bench:
             say(case.key)
             try:
                 with tempfile.TemporaryDirectory(dir=self.options.cache) as folder:
-                    result = self.measure(case, files, Path(folder))
+                    measure = losses.MEASURES.get(getattr(case, "kind", None))
+                    if measure:
+                        result = self.stamp() | measure(self, case, files, Path(folder))
+                    else:
+                        result = self.measure(case, files, Path(folder))
             except Failed as failure:
                 self.failed.append(case.key)
                 say(f"  FAILED: {failure}")
@@ -67,6 +72,9 @@ class Bench:
             self.results.content["machine"]["tuned"] = self.programs.tuned
             self.results.save(case.key, result)
             say("  " + line_of(result))
+
+    def stamp(self):
+        return {"date": date.today().isoformat(), "commit": self.commit, "load": os.getloadavg()[0]}
 
     def has_room(self, case):
         """Whether memory and disk suffice; says what is short."""
@@ -211,11 +219,14 @@ def peer_figures(name, entry, timed):
 
 def line_of(result):
     text = []
+    if "kind" in result:
+        text += [f"{result['isa']}, {result['threads']} threads: whole {result['seconds']['median']:.3f} s"]
+        text += [f"memory {result['peak_bytes'] / 1e9:.2f} GB"]
     if "whole" in result:
         text += [f"{result['isa']}, {result['threads']} threads: whole {result['whole']['median']:.3f} s"]
         text += [f"similarity {result['similarity']['median']:.3f} s"]
         text += [f"join {result['peak_share']:.0%} of peak"] if result["peak_share"] else []
-    for name, peer in result["peers"].items():
+    for name, peer in result.get("peers", {}).items():
         ratio = f" ({peer['ratio']['median']:.2f}x)" if "ratio" in peer else ""
         text.append(f"{name} {peer['seconds']['median']:.3f} s{ratio}")
     return ", ".join(text)
@@ -252,8 +263,9 @@ def main():
     isas = bench.peaks["available"]
     chosen = [
         case
-        for case in (cases.large() if options.large else cases.standard(isas))
-        if fnmatch.fnmatch(case.key, options.cases) and (case.peers or not options.skip_gcbs)
+        for case in (cases.large() if options.large else (*cases.standard(isas), *losses.standard()))
+        if fnmatch.fnmatch(case.key, options.cases)
+        and (not options.skip_gcbs or (case.peers and not hasattr(case, "kind")))
     ]
     if options.list:
         say("\n".join(case.key for case in chosen))

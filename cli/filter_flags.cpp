@@ -110,10 +110,10 @@ FilterPaths FilterRequest::paths() const {
   return paths;
 }
 
-FilterFiles read_filter(const FilterRequest& request) {
+FilterFiles read_filter(const FilterRequest& request, std::size_t rows) {
   FilterFiles files;
   files.options = request.options;
-  files.options.groups = read_groups(request.group_files);
+  files.options.groups = read_groups(request.group_files, rows);
   if (request.guide_x.empty()) return files;
   files.guides.push_back(open_matrix(request.guide_x));
   files.guides.push_back(request.guide_y == request.guide_x ? files.guides[0] : open_matrix(request.guide_y));
@@ -122,9 +122,16 @@ FilterFiles read_filter(const FilterRequest& request) {
   return files;
 }
 
-std::vector<std::vector<std::int64_t>> read_groups(const std::vector<std::string>& files) {
+std::vector<std::vector<std::int64_t>> read_groups(const std::vector<std::string>& files, std::size_t rows) {
   std::vector<std::vector<std::int64_t>> groups;
-  for (const std::string& file : files) groups.push_back(read_integers(file));
+  for (const std::string& file : files) {
+    groups.push_back(read_integers(file));
+    if (groups.back().size() != rows)
+      throw Error(ErrorKind::input,
+                  file + " has " + std::to_string(groups.back().size()) + " group ids for " +
+                      std::to_string(rows) + " rows",
+                  "every row belongs to one group", "give one id a row, in the order of the rows");
+  }
   return groups;
 }
 

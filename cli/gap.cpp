@@ -46,7 +46,7 @@ GapReport find(GapRequest&& request, const char* command, Progress& progress) {
   pack.options.temperature = options.loss.temperature;
   if (!pack.from.empty()) pack.options.from = read_integers(pack.from);
   options.run.ordering.pack = std::move(pack.options);
-  const FilterFiles filter = read_filter(request.filter);
+  const FilterFiles filter = read_filter(request.filter, x.view.rows);
   options.loss.filter = filter.options;
   const Stage read{"read", reading.seconds()};
   check_stop();

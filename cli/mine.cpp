@@ -99,7 +99,7 @@ MineReport mine_files(MineRequest& request, Progress& progress) {
   const FileMatrix x = open_matrix(request.x);
   const FileMatrix corpus = request.corpus == request.x ? x : open_matrix(request.corpus);
   if (!request.positives.empty()) request.options.positives = read_integers(request.positives);
-  request.options.groups = read_groups(request.group_files);
+  request.options.groups = read_groups(request.group_files, x.view.rows);
   const Stage read{"read", reading.seconds()};
   check_stop();
 

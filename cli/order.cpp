@@ -43,7 +43,7 @@ OrderReport order_files(OrderRequest& request, Progress& progress) {
   const Stopwatch reading;
   const FileMatrix x = open_matrix(request.x);
   const FileMatrix y = request.y == request.x ? x : open_matrix(request.y);
-  const FilterFiles filter = read_filter(request.filter);
+  const FilterFiles filter = read_filter(request.filter, x.view.rows);
   request.options.filter = filter.options;
   if (!request.from.empty()) request.options.ordering.pack.from = read_integers(request.from);
   const Stage read{"read", reading.seconds()};

@@ -92,8 +92,8 @@ Method method_of(const std::string& name);
 std::string needed(const Word& word, const std::string& what, const std::string& why, const std::string& fix);
 Error contradiction(const std::string& first, const std::string& second, const std::string& reason);
 
-/// Reads the files of a filter; of --groups alone.
-FilterFiles read_filter(const FilterRequest& request);
-std::vector<std::vector<std::int64_t>> read_groups(const std::vector<std::string>& files);
+/// Reads the files of a filter; of --groups alone. One id for each of `rows` rows.
+FilterFiles read_filter(const FilterRequest& request, std::size_t rows);
+std::vector<std::vector<std::int64_t>> read_groups(const std::vector<std::string>& files, std::size_t rows);
 
 }  // namespace gcbs::cli

@@ -161,6 +161,30 @@ def peers(results):
     return each_machine(results, render)
 
 
+def losses(results):
+    """Mining, losses and the referee."""
+
+    def render(content):
+        rows = []
+        for case in content["cases"].values():
+            if "kind" not in case:
+                continue
+            stages = ", ".join(f"{name} {number(value)}" for name, value in case["stages"].items())
+            peer = case.get("peers", {}).get("faiss")
+            beside = "-"
+            if peer:
+                check = peer["check"]
+                ties = f"{check['differing']} of {check['edges']:,} differ, by ties"
+                beside = f"{spread(peer['seconds'], ' s')}: {spread(peer['ratio'], 'x')}; {ties}"
+            memory = f"{case['peak_bytes'] / 1e9:.2f} GB"
+            size = (case["kind"], case["data"], f"{case['n']:,} x {case['dim']}", case["isa"])
+            rows.append((*size, spread(case["seconds"], " s"), stages, memory, beside, case["commit"]))
+        head = ("case", "data", "N x d", "set", "whole", "stages, s", "memory", "faiss", "commit")
+        return table(head, rows)
+
+    return each_machine(results, render)
+
+
 def variants(results):
     def render(content):
         rows = []
@@ -234,6 +258,7 @@ SECTIONS = {
     "peaks": peaks,
     "orders": orders,
     "peers": peers,
+    "losses": losses,
     "variants": variants,
     "star": star,
     "unproven": unproven,

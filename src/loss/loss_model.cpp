@@ -1,18 +1,14 @@
-// Global sums band by band, batches one by one, trials one by one: each in parallel, each summed in an order
-// that does not depend on who did what.
+// Global sums band by band, in parallel, summed in an order that does not depend on who did what. Batches are
+// in order_loss.cpp, random ones in random_loss.cpp.
 #include "loss/loss_model.h"
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <numeric>
 
-#include "base/random.h"
-#include "loss/extra_terms.h"
-#include "ordering/orders.h"
-
 namespace gcbs {
 namespace {
+
+constexpr std::size_t kAnchorsTogether = 8;
 
 std::vector<Vertex> all_rows(std::size_t count) {
   std::vector<Vertex> rows(count);
@@ -36,8 +32,6 @@ void add_terms(Anchors& anchors, std::size_t i, double log_sum, double most, dou
   anchors.most[i] = std::max(anchors.most[i], most);
   anchors.count[i] += count;
 }
-
-double mean_of(double x, double y) { return (x + y) / 2; }
 
 }  // namespace
 
@@ -154,6 +148,48 @@ void LossModel::add_slow(const Entry& entry, GlobalLoss& global) const {
   }
 }
 
+// An exponent's parts, 4.2, 1.1 and 2.1 at most before the division, are rounded to float32 six times: 18
+// units of 2^-24.
+double LossModel::moved() const noexcept {
+  double most = 0;
+  for (const auto& [part, rows, cols] : parts_)
+    if (!part.is_exact()) most = std::max(most, part.worst_bound() + 0x1p-19);
+  return most / options_.temperature;
+}
+
+Sharpener LossModel::sharpener(Side side) const {
+  std::vector<Sharpener::Source> sources;
+  for (const auto& [part, rows, cols] : parts_) {
+    if (rows == side) sources.push_back({&part, false});
+    if (cols == side) sources.push_back({&part, true});
+  }
+  return {std::move(sources), judge_, options_.temperature, kernel_, run_};
+}
+
+void LossModel::sharpen(Anchors& anchors, Side side) const {
+  const std::size_t n = positives_.size();
+  std::vector<double> shares(n);
+  double mean = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double value = loss(anchors.log_sum[i], i);
+    shares[i] = 1 - exp_of(-value);
+    mean += value / static_cast<double>(n);
+  }
+  const double limit = find_doubt_limit(shares, moved(), mean, most_in_doubt(n, n));
+  std::vector<DoubtfulAnchor> doubtful;
+  for (std::size_t i = 0; i < n; ++i)
+    if (shares[i] >= limit) doubtful.push_back({static_cast<Vertex>(i), anchors.log_sum[i], anchors.most[i]});
+  const std::vector<Vertex> everyone = all_rows(n);
+  parallel_for(run_, doubtful.size(), kAnchorsTogether, [&](std::size_t begin, std::size_t end, unsigned) {
+    const KernelOnThread ready(kernel_);
+    sharpener(side).sharpen(std::span(doubtful).subspan(begin, end - begin), everyone);
+  });
+  for (const auto& [pair, log_sum, most] : doubtful) {
+    anchors.log_sum[pair] = log_sum;
+    anchors.most[pair] = std::max(most, positives_[pair]);
+  }
+}
+
 GlobalLoss LossModel::global() const {
   GlobalLoss global{no_negatives(positives_, run_), no_negatives(positives_, run_), {}, {}, 0};
   for (const Entry& entry : parts_) {
@@ -161,11 +197,12 @@ GlobalLoss LossModel::global() const {
       add_fast(entry, global);
     else
       add_slow(entry, global);
-    if (entry.part.is_exact()) continue;
-    // |log sum| moves no further than its exponents do. An exponent's parts, 4.2, 1.1 and 2.1 at most before
-    // the division, are rounded to float32 six times: 18 units of 2^-24. Float32 sums add 1e-5.
-    const double moved = (entry.part.worst_bound() + 0x1p-19) / options_.temperature;
-    global.error_bound = std::max(global.error_bound, moved + 1e-5);
+  }
+  if (moved() > 0) {
+    // |log sum| moves no further than its exponents do. Float32 sums add 1e-5.
+    global.error_bound = moved() + 1e-5;
+    sharpen(global.x, Side::x);
+    sharpen(global.y, Side::y);
   }
   const auto n = static_cast<double>(positives_.size());
   for (std::size_t i = 0; i < positives_.size(); ++i) {
@@ -178,216 +215,6 @@ GlobalLoss LossModel::global() const {
   global.loss.both = mean_of(global.loss.x, global.loss.y);
   global.probability.both = mean_of(global.probability.x, global.probability.y);
   return global;
-}
-
-/// The terms of one batch after the other, all parts together.
-class LossModel::BatchTerms {
- public:
-  BatchTerms(const LossModel& model, std::size_t batch_size) : model_(model) {
-    for (const Entry& entry : model.parts_) blocks_.push_back(model.block_terms(entry.part, batch_size));
-  }
-
-  std::vector<Terms> x, y;   ///< by place in the batch
-  std::vector<Terms> pairs;  ///< of X and Y alone
-
-  void run(std::span<const Vertex> members) {
-    x.assign(members.size(), {});
-    y.assign(members.size(), {});
-    rows_.resize(members.size());
-    const std::size_t a_band = band_rows(members.size());
-    for (std::size_t p = 0; p < blocks_.size(); ++p) {
-      const Entry& entry = model_.parts_[p];
-      cols_.assign(members.size(), {});
-      for (std::size_t first = 0; first < members.size(); first += a_band)
-        blocks_[p].terms({members, first, std::min(a_band, members.size() - first)}, rows_.data() + first,
-                         cols_.data());
-      if (p == 0) pairs = rows_;
-      add(rows_, entry.rows);
-      add(cols_, entry.cols);
-    }
-  }
-
- private:
-  void add(const std::vector<Terms>& terms, Side side) {
-    if (side == Side::none) return;
-    std::vector<Terms>& sums = side == Side::x ? x : y;
-    for (std::size_t r = 0; r < terms.size(); ++r) sums[r].add(terms[r]);
-  }
-
-  const LossModel& model_;
-  std::vector<BlockTerms> blocks_;
-  std::vector<Terms> rows_, cols_;
-};
-
-OrderLoss LossModel::of_order(std::span<const Vertex> order, std::size_t batch_size, const GlobalLoss& global,
-                              const ExtraColumns* extras) const {
-  const std::size_t n = order.size(), batches = (n + batch_size - 1) / batch_size;
-  const double tau = options_.temperature;
-  /// Sums over the anchors of a batch, of each direction.
-  struct Sums {
-    double loss[2] = {}, probability[2] = {};
-    Bounds bounds[2];
-    double least = kInfinity, trace = 0;
-  };
-  std::vector<Sums> sums(batches);
-  parallel_for(
-      run_, batches, std::max<std::size_t>(1, 256 / batch_size),
-      [&](std::size_t begin, std::size_t end, unsigned) {
-        const KernelOnThread ready(kernel_);
-        BatchTerms terms(*this, batch_size);
-        for (std::size_t b = begin; b < end; ++b) {
-          const std::span<const Vertex> members =
-              order.subspan(b * batch_size, std::min(batch_size, n - b * batch_size));
-          terms.run(members);
-          if (extras != nullptr)
-            add_extra_terms(pairs(), members, extras->of_batch(b), options_.temperature, terms.x);
-          Sums& sum = sums[b];
-          for (std::size_t r = 0; r < members.size(); ++r) {
-            const Vertex i = members[r];
-            const double s = positives_[i];
-            sum.least = std::min({sum.least, s, terms.pairs[r].least});
-            sum.trace += 2 * (s + terms.pairs[r].total);
-            for (int d = 0; d < 2; ++d) {
-              const Terms& mine = d == 0 ? terms.x[r] : terms.y[r];
-              const Anchors& all = d == 0 ? global.x : global.y;
-              const double value = loss(mine.exponentials.value(), i);
-              const double least = std::min(s, mine.least), most = std::max(s, mine.most);
-              const double log_batch = log_of(static_cast<double>(mine.count) + 1),
-                           log_all = log_of(all.count[i]);
-              sum.loss[d] += value;
-              sum.probability[d] += exp_of(-value);
-              sum.bounds[d].theorem1 += (all.most[i] - least) / tau + (log_all - log_batch);
-              sum.bounds[d].theorem2 += (all.most[i] - most) / tau + log_all;
-              sum.bounds[d].lemma2 += (least - s) / tau + log_batch;
-              sum.bounds[d].lemma3 += (most - s) / tau;
-            }
-          }
-        }
-      },
-      Report::progress);
-
-  const auto rows = static_cast<double>(n);
-  Sums all;
-  OrderLoss result;
-  const auto chosen = [&](double x, double y) {
-    return options_.direction == Direction::x ? x : options_.direction == Direction::y ? y : mean_of(x, y);
-  };
-  for (std::size_t b = 0; b < batches; ++b) {
-    const Sums& sum = sums[b];
-    for (int d = 0; d < 2; ++d) {
-      all.loss[d] += sum.loss[d];
-      all.probability[d] += sum.probability[d];
-      all.bounds[d].theorem1 += sum.bounds[d].theorem1;
-      all.bounds[d].theorem2 += sum.bounds[d].theorem2;
-      all.bounds[d].lemma2 += sum.bounds[d].lemma2;
-      all.bounds[d].lemma3 += sum.bounds[d].lemma3;
-    }
-    all.least = std::min(all.least, sum.least);
-    all.trace += sum.trace;
-    const auto size = static_cast<double>(std::min(batch_size, n - b * batch_size));
-    result.batches.push_back(
-        {chosen(sum.loss[0], sum.loss[1]) / size, 1 - chosen(sum.probability[0], sum.probability[1]) / size});
-  }
-  const auto by_direction = [&](const double* sum) {
-    return ByDirection{sum[0] / rows, sum[1] / rows, mean_of(sum[0] / rows, sum[1] / rows)};
-  };
-  const auto bound = [&](double Bounds::*which) {
-    return chosen(all.bounds[0].*which, all.bounds[1].*which) / rows;
-  };
-  result.loss = by_direction(all.loss);
-  result.probability = by_direction(all.probability);
-  result.bounds = {bound(&Bounds::theorem1), bound(&Bounds::theorem2), bound(&Bounds::lemma2),
-                   bound(&Bounds::lemma3)};
-  result.qbap = all.least;
-  result.qap = all.trace;
-  return result;
-}
-
-/// Only the losses of one batch after the other, as fast as the machine can.
-class LossModel::BatchSums {
- public:
-  BatchSums(const LossModel& model, std::size_t batch_size) : model_(model), slow_(model, batch_size) {
-    for (const Entry& entry : model.parts_) {
-      blocks_.push_back(model.block_terms(entry.part, batch_size));
-      fast_ = fast_ && blocks_.back().is_fast();
-    }
-  }
-
-  /// Adds up loss and probability of the anchors of both directions.
-  void add(std::span<const Vertex> members, double loss[2], double probability[2]) {
-    if (fast_)
-      run(members);
-    else
-      slow_.run(members);
-    for (std::size_t r = 0; r < members.size(); ++r)
-      for (int d = 0; d < 2; ++d) {
-        const double log_sum = fast_
-                                   ? (sums_[d][r] > 0 ? log_of(sums_[d][r]) + blocks_[0].unit() : -kInfinity)
-                                   : (d == 0 ? slow_.x : slow_.y)[r].exponentials.value();
-        const double value = model_.loss(log_sum, members[r]);
-        loss[d] += value;
-        probability[d] += exp_of(-value);
-      }
-  }
-
- private:
-  void run(std::span<const Vertex> members) {
-    for (std::vector<double>& sums : sums_) sums.assign(members.size(), 0);
-    rows_.resize(members.size());
-    const std::size_t a_band = band_rows(members.size());
-    for (std::size_t p = 0; p < blocks_.size(); ++p) {
-      const Entry& entry = model_.parts_[p];
-      cols_.assign(members.size(), 0);
-      for (std::size_t first = 0; first < members.size(); first += a_band)
-        blocks_[p].sums({members, first, std::min(a_band, members.size() - first)},
-                        {rows_.data() + first, cols_.data(), nullptr, nullptr, nullptr, nullptr});
-      for (std::size_t r = 0; r < members.size(); ++r) {
-        sums_[entry.rows == Side::y][r] += rows_[r];
-        if (entry.cols != Side::none) sums_[entry.cols == Side::y][r] += cols_[r];
-      }
-    }
-  }
-
-  const LossModel& model_;
-  std::vector<BlockTerms> blocks_;
-  BatchTerms slow_;
-  bool fast_ = true;
-  std::vector<double> sums_[2], rows_, cols_;
-};
-
-TrialLoss LossModel::of_random(std::size_t batch_size, std::uint64_t seed) const {
-  const std::size_t n = positives_.size(), trials = options_.random_trials;
-  std::vector<std::uint64_t> seeds(trials);
-  Random stream(seed);
-  for (std::uint64_t& trial : seeds) trial = stream.next();
-  std::vector<double> losses(trials), probabilities(trials);
-  std::vector<std::unique_ptr<BatchSums>> workers(std::max(run_.threads, 1u));
-  parallel_for(
-      run_, trials, 1,
-      [&](std::size_t trial, std::size_t, unsigned worker) {
-        if (!workers[worker]) workers[worker] = std::make_unique<BatchSums>(*this, batch_size);
-        const KernelOnThread ready(kernel_);
-        const std::vector<Vertex> order = order_random(n, seeds[trial]).old_of_new;
-        double loss[2] = {}, probability[2] = {};
-        for (std::size_t first = 0; first < n; first += batch_size)
-          workers[worker]->add(std::span(order).subspan(first, std::min(batch_size, n - first)), loss,
-                               probability);
-        const auto chosen = [&](const double* sum) {
-          const ByDirection mean{sum[0], sum[1], mean_of(sum[0], sum[1])};
-          return mean[options_.direction] / static_cast<double>(n);
-        };
-        losses[trial] = chosen(loss);
-        probabilities[trial] = chosen(probability);
-      },
-      Report::progress);
-  TrialLoss result;
-  for (std::size_t t = 0; t < trials; ++t) {
-    result.mean += losses[t] / static_cast<double>(trials);
-    result.probability += probabilities[t] / static_cast<double>(trials);
-  }
-  for (const double value : losses) result.deviation += (value - result.mean) * (value - result.mean);
-  result.deviation = trials > 1 ? std::sqrt(result.deviation / static_cast<double>(trials - 1)) : 0;
-  return result;
 }
 
 }  // namespace gcbs

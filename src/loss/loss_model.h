@@ -1,6 +1,7 @@
 // The losses of one data set: global, of an order, of random orders (docs/gap.md).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -9,6 +10,7 @@
 #include "gcbs/batches.h"
 #include "gcbs/loss.h"
 #include "loss/block_terms.h"
+#include "loss/sharpen.h"
 #include "similarity/pair_judge.h"
 
 namespace gcbs {
@@ -33,6 +35,8 @@ struct OrderLoss {
   double qbap = 0, qap = 0;
   std::vector<BatchLoss> batches;
 };
+
+inline double mean_of(double x, double y) noexcept { return (x + y) / 2; }
 
 struct TrialLoss {
   double mean = 0, deviation = 0, probability = 0;
@@ -77,6 +81,15 @@ class LossModel {
   void add_fast(const Entry& entry, GlobalLoss& global) const;
   void add_slow(const Entry& entry, GlobalLoss& global) const;
   BlockTerms block_terms(const LossPart& part, std::size_t largest_batch) const;
+  /// What an exponent may be wrong by; 0 where all products are exact.
+  double moved() const noexcept;
+  Sharpener sharpener(Side side) const;
+  /// Looks again at the anchors in doubt: of all pairs, of the batches of an order.
+  void sharpen(Anchors& anchors, Side side) const;
+  void sharpen(std::span<DoubtfulAnchor> anchors, std::span<const Vertex> order, std::size_t batch_size,
+               Side side) const;
+
+  std::array<double, 2> trial_limits(std::size_t batch_size, std::uint64_t seed) const;
 
   const RunContext& run_;
   LossOptions options_;

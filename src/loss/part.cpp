@@ -39,7 +39,7 @@ LossPart make_part(const Rows& left, const Rows& right, bool paired, std::size_t
     part.table = all_products(left, right, run);
     return part;
   }
-  part.fine = prepare_fine(left, right, {}, {}, run);
+  part.fine = prepare_fine(left, right, {}, {}, run, FineUse::sums);
   part.bound = separate_fine(part.fine, run);
   // Products are rounded to float32, once; |x'| |y'| stays below 4.2.
   for (double& bound : part.bound.row) bound += 0x1p-21;

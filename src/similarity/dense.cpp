@@ -38,17 +38,23 @@ void transpose4(const std::uint32_t* const from[4], std::uint32_t* to, std::size
   for (std::size_t c = 0; c < 4; ++c) std::memcpy(to + c * to_stride, &columns[c], sizeof(Four));
 }
 
-/// A panel in lanes: line (lane l, step t) holds the pair 32 t + 2 l of each column.
-void pack_lanes(const std::int16_t* const columns[kDenseColumns], std::size_t depth, std::uint8_t* out) {
+constexpr std::size_t kMostWidth = 24;  // rows of a group, columns of a panel
+
+/// Rows in lanes: line (lane l, step t) holds the pair 32 t + 2 l of each of `width` rows, a multiple of 4.
+/// Rows beyond the end repeat the last one.
+void pack_lanes(const FineOperand& side, std::span<const Vertex> members, std::size_t width,
+                std::size_t depth, std::uint8_t* out) {
+  const std::int16_t* rows[kMostWidth];
+  for (std::size_t r = 0; r < width; ++r) rows[r] = side.row(members[std::min(r, members.size() - 1)]);
   const std::size_t steps = depth / 32;
   auto* lines = reinterpret_cast<std::uint32_t*>(out);
   for (std::size_t t = 0; t < steps; ++t)
-    for (std::size_t c = 0; c < kDenseColumns; c += 4)
+    for (std::size_t r = 0; r < width; r += 4)
       for (std::size_t lane = 0; lane < 16; lane += 4) {
         const std::uint32_t* from[4];
         for (std::size_t l = 0; l < 4; ++l)
-          from[l] = reinterpret_cast<const std::uint32_t*>(columns[c + l] + 32 * t) + lane;
-        transpose4(from, lines + (lane * steps + t) * 16 + c, steps * 16);
+          from[l] = reinterpret_cast<const std::uint32_t*>(rows[r + l] + 32 * t) + lane;
+        transpose4(from, lines + (lane * steps + t) * width + r, steps * width);
       }
 }
 
@@ -71,6 +77,12 @@ void DenseRows::gather(const FineOperand& side, std::span<const Vertex> members)
     for (std::size_t r = 0; r < count_; ++r)
       std::memcpy(bytes_.data() + r * row_bytes_, side.row(members[r]), 2 * side.stride);
     std::memset(bytes_.data() + count_ * row_bytes_, 0, (padded - count_) * row_bytes_);
+    return;
+  }
+  if (kernel_->dense_layout == DenseLayout::lanes) {
+    const std::size_t width = kernel_->dense_rows;
+    for (std::size_t r = 0; r < count_; r += width)
+      pack_lanes(side, members.subspan(r), width, depth_, bytes_.data() + r * row_bytes_);
     return;
   }
   std::memset(bytes_.data(), 0, padded * row_bytes_);
@@ -102,21 +114,20 @@ DensePanels::DensePanels(const Kernel& kernel, std::size_t capacity, std::size_t
 void DensePanels::gather(const FineOperand& side, std::span<const Vertex> members) {
   panels_ = round_up(members.size(), kDenseColumns) / kDenseColumns;
   for (std::size_t p = 0; p < panels_; ++p) {
-    const std::int16_t* columns[kDenseColumns];
-    for (std::size_t c = 0; c < kDenseColumns; ++c)  // columns beyond the end repeat the last one
-      columns[c] = side.row(members[std::min(p * kDenseColumns + c, members.size() - 1)]);
+    const std::span<const Vertex> mine = members.subspan(p * kDenseColumns);
     std::uint8_t* out = bytes_.data() + p * panel_bytes_;
-    if (kernel_->dense_layout == DenseLayout::rows) {
-      pack_lanes(columns, depth_, out);
+    if (kernel_->dense_layout != DenseLayout::digits) {
+      pack_lanes(side, mine, kDenseColumns, depth_, out);
       continue;
     }
     std::memset(out, 0, panel_bytes_);
-    for (std::size_t c = 0; c < kDenseColumns; ++c)
+    for (std::size_t c = 0; c < std::min(kDenseColumns, mine.size()); ++c)
       for (std::size_t k = 0; k < side.stride; ++k) {
         std::uint8_t* to =
             out + k / kChunk * 2 * kDenseColumns * kChunk + k % kChunk / 4 * 64 + 4 * c + k % 4;
-        to[0] = high_digit(columns[c][k]);
-        to[kDenseColumns * kChunk] = low_digit(columns[c][k]);
+        const std::int16_t value = side.row(mine[c])[k];
+        to[0] = high_digit(value);
+        to[kDenseColumns * kChunk] = low_digit(value);
       }
   }
 }

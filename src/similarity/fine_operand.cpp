@@ -6,9 +6,10 @@
 // Determinism: sums have a fixed lane structure; mean and scale come from rows at even distances.
 //
 // The scale is set by a sample. A row that does not fit it (an outlier) is clipped, halved until
-// its lanes fit, and pays with a larger error: correct, only slower.
+// its lanes fit, and pays with a larger error: correct, only slower. For sums the scale is set by all rows.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "similarity/operand.h"
 
@@ -22,6 +23,7 @@ constexpr float kLaneSquareLimit = 0x1p31f * (1 - 0x1p-12f);  // room for float3
 constexpr float kRound = 0x1.8p23f;       // adding and subtracting rounds to the nearest integer
 constexpr float kMost = 127 * 256 + 127;  // two signed bytes hold it as high and low digit
 constexpr std::size_t kMeanSample = 1024, kScaleSample = 512;
+constexpr std::size_t kShortRow = 64;  // longer ones have errors enough of their own to cancel
 
 std::size_t padded(std::size_t dim) { return (dim + kLanes - 1) / kLanes * kLanes; }
 
@@ -50,6 +52,14 @@ double dot(const float* a, const float* b, std::size_t dim) {
   double sum = 0;
   for (const double lane : lanes) sum += lane;
   return sum;
+}
+
+/// From -1/2 to 1/2, different for every value of a side.
+float dither(std::uint32_t seed, std::uint32_t value) {
+  std::uint32_t h = seed + value * 0x9E3779B1u;
+  h = (h ^ h >> 16) * 0x85EBCA6Bu;
+  h = (h ^ h >> 13) * 0xC2B2AE35u;
+  return static_cast<float>(static_cast<std::int32_t>(h ^ h >> 16) >> 8) * 0x1p-24f;
 }
 
 /// A row's way to int16, with its own buffers: one a thread.
@@ -89,13 +99,18 @@ class RowQuantiser {
   struct Quantised {
     float error, norm;
   };
-  Quantised quantise(float scale, std::int16_t* out) const {
+  /// The values may be moved by half a step first, at random: exact integers stay what they are.
+  Quantised quantise(float scale, std::int16_t* out, std::optional<std::uint32_t> random = {}) {
+    moves_.assign(centred_.size(), 0.0f);
+    if (random)
+      for (std::size_t k = 0; k < moves_.size(); ++k)
+        moves_[k] = dither(*random, static_cast<std::uint32_t>(k));
     const float inverse = 1 / scale;
     float squares[kLanes] = {}, errors[kLanes] = {}, lane_squares[kLanes] = {};
     for (std::size_t k = 0; k < centred_.size(); k += kLanes)
       for (std::size_t l = 0; l < kLanes; ++l) {
         const float value = centred_[k + l];
-        const float clipped = std::min(std::max(value * inverse, -kMost), kMost);
+        const float clipped = std::min(std::max(value * inverse + moves_[k + l], -kMost), kMost);
         const float p = (clipped + kRound) - kRound;
         const float error = value - scale * p;
         out[k + l] = static_cast<std::int16_t>(p);
@@ -139,24 +154,36 @@ class RowQuantiser {
 
   const Rows& rows_;
   const std::vector<float>&mean_, &other_mean_;
-  std::vector<float> raw_, centred_;
+  std::vector<float> raw_, centred_, moves_;
 };
 
-/// A step small enough for precision, large enough that nearly all rows fit without clipping.
-float choose_scale(const Rows& rows, RowQuantiser& quantiser) {
-  const std::size_t step = std::max<std::size_t>(1, rows.count() / kScaleSample);
+/// A step small enough for precision, large enough that nearly all rows fit without clipping; for sums, all.
+float choose_scale(const Rows& rows, const std::vector<float>& mean, FineUse use, const RunContext& run) {
+  const std::size_t step = use == FineUse::sums ? 1 : std::max<std::size_t>(1, rows.count() / kScaleSample);
+  constexpr std::size_t kPiece = 256;
+  const std::size_t looked_at = (rows.count() + step - 1) / step;
+  std::vector<RowQuantiser::Extent> largest((looked_at + kPiece - 1) / kPiece);
+  parallel_for(run, looked_at, kPiece, [&](std::size_t begin, std::size_t end, unsigned) {
+    RowQuantiser quantiser(rows, mean, mean);
+    RowQuantiser::Extent& found = largest[begin / kPiece];
+    for (std::size_t i = begin; i < end; ++i) {
+      quantiser.read(i * step);
+      const RowQuantiser::Extent extent = quantiser.extent();
+      found.lane_square = std::max(found.lane_square, extent.lane_square);
+      found.value = std::max(found.value, extent.value);
+    }
+  });
   float lane_square = 0, value = 0;
-  for (std::size_t i = 0; i < rows.count(); i += step) {
-    quantiser.read(i);
-    const RowQuantiser::Extent extent = quantiser.extent();
-    lane_square = std::max(lane_square, extent.lane_square);
-    value = std::max(value, extent.value);
+  for (const RowQuantiser::Extent& found : largest) {
+    lane_square = std::max(lane_square, found.lane_square);
+    value = std::max(value, found.value);
   }
   return std::max(1.25f * std::max(std::sqrt(lane_square) / 46340.0f, value / kMost), 0x1p-60f);
 }
 
 FineOperand quantise_rows(const Rows& rows, PlaceRows&& places, const std::vector<float>& mean,
-                          const std::vector<float>& other_mean, double constant, const RunContext& run) {
+                          const std::vector<float>& other_mean, double constant, FineUse use,
+                          std::uint32_t seed, const RunContext& run) {
   FineOperand side;
   side.count = places.empty() ? rows.count() : places.offsets.size() - 1;
   side.places = std::move(places);
@@ -166,14 +193,16 @@ FineOperand quantise_rows(const Rows& rows, PlaceRows&& places, const std::vecto
   side.error = Array<float>(side.count, run.meter);
   side.norm = Array<float>(side.count, run.meter);
   side.offset = Array<double>(side.count, run.meter);
-  RowQuantiser sampler(rows, mean, other_mean);
-  const float scale = choose_scale(rows, sampler);
+  const float scale = choose_scale(rows, mean, use, run);
+  const bool dithered = use == FineUse::sums && rows.dim() < kShortRow;
   side.scale = static_cast<double>(scale);
   parallel_for(run, side.count, 256, [&](std::size_t begin, std::size_t end, unsigned) {
     RowQuantiser quantiser(rows, mean, other_mean);
     for (std::size_t i = begin; i < end; ++i) {
       quantiser.read(side.places.first(i));
-      const auto [error, norm] = quantiser.quantise(scale, side.values.data() + i * side.stride);
+      const std::optional<std::uint32_t> random =
+          dithered ? std::optional(seed + static_cast<std::uint32_t>(i) * 0x85EBCA77u) : std::nullopt;
+      const auto [error, norm] = quantiser.quantise(scale, side.values.data() + i * side.stride, random);
       side.error[i] = error;
       side.norm[i] = norm;
       side.offset[i] = quantiser.offset() - constant;
@@ -185,13 +214,13 @@ FineOperand quantise_rows(const Rows& rows, PlaceRows&& places, const std::vecto
 }  // namespace
 
 FinePrepared prepare_fine(const Rows& x, const Rows& y, PlaceRows&& places_x, PlaceRows&& places_y,
-                          const RunContext& run) {
+                          const RunContext& run, FineUse use) {
   const std::vector<float> mean_x = sample_mean(x), mean_y = sample_mean(y);
   FinePrepared fine;
   fine.depth = x.dim();
-  fine.x =
-      quantise_rows(x, std::move(places_x), mean_x, mean_y, dot(mean_x.data(), mean_y.data(), x.dim()), run);
-  fine.y = quantise_rows(y, std::move(places_y), mean_y, mean_x, 0.0, run);
+  fine.x = quantise_rows(x, std::move(places_x), mean_x, mean_y, dot(mean_x.data(), mean_y.data(), x.dim()),
+                         use, 1, run);
+  fine.y = quantise_rows(y, std::move(places_y), mean_y, mean_x, 0.0, use, 2, run);
   // Norms of rows and means are below 1.01; see docs/bounds.md, "rounding".
   fine.rounding = (8 * static_cast<double>(x.dim()) + 64) * kUnit64 * 1.05 * 4;
   return fine;

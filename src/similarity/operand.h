@@ -52,8 +52,12 @@ struct FinePrepared {
   /// No offset, float64 sum or fine value is further than this from the real number, all together.
   double rounding = 0;
 };
+/// What the int16 rows are for. decisions: most rows are precise; few may be clipped, since what a bound
+/// leaves open is looked at again. sums: no row is clipped, and short rows are rounded at random, so that
+/// errors of rows that are nearly equal differ and cancel.
+enum class FineUse : std::uint8_t { decisions, sums };
 FinePrepared prepare_fine(const Rows& x, const Rows& y, PlaceRows&& places_x, PlaceRows&& places_y,
-                          const RunContext& run);
+                          const RunContext& run, FineUse use = FineUse::decisions);
 
 /// Depth and segments of int8 rows, the same for both sides.
 struct CoarseLayout {

@@ -99,6 +99,33 @@ def test_options(gcbs, tmp_path, kind, options):
     check_losses(report, losses, case.order, k)
 
 
+@pytest.mark.parametrize("d", [8, 65])
+@pytest.mark.parametrize("temperature", [0.01, 0.0125])
+def test_duplicates_that_share_batches(gcbs, tmp_path, d, temperature):
+    """L_train comes from 14 anchors: errors of int16 products would show, 14 of them do not cancel."""
+    n = 1100
+    case = Case(tmp_path, *near_identical(n, d, np.random.default_rng(3)))
+    pairs = np.stack([np.arange(7), np.arange(n - 7, n)], axis=1).ravel()
+    case.order = np.concatenate([np.arange(7, n - 7), pairs])
+    case.save(order=case.order)
+    losses = Losses(case.x, case.y, temperature, product=fast_similarities)
+    report = gcbs.json(*case.words(64, temperature=temperature))
+    check_losses(report, losses, case.order, 64)
+    assert report["orders"][0]["loss_train"]["both"] > 0.5 * report["loss_global"]["both"]
+
+
+def test_rows_unlike_all_others_are_not_clipped(gcbs, tmp_path):
+    """A few rows of one large value each among dense ones: too few to be seen in a sample of rows."""
+    n, d = 2048, 100
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((n, d))
+    x[1:n:400] = 0.01
+    x[1:n:400, 7] = 1
+    case = Case(tmp_path, x.astype(np.float32), (x + 0.01 * rng.standard_normal((n, d))).astype(np.float32))
+    losses = Losses(case.x, case.y, 0.05, product=fast_similarities)
+    check_losses(gcbs.json(*case.words(64)), losses, case.order, 64)
+
+
 def test_all_rows_equal(gcbs, tmp_path):
     case = Case(tmp_path, *uniform(1100, 1, np.random.default_rng(1)))
     report = gcbs.json(*case.words(64, temperature=0.01))

@@ -284,7 +284,11 @@ def test_what_are_no_positives(refused, positives, says):
 
 @pytest.mark.parametrize(
     "ids, says",
-    [(np.arange(299), "299"), (np.arange(300.0), "whole numbers"), (np.zeros((300, 2), int), "(300, 2)")],
+    [
+        (np.arange(299), "bad.npy has 299"),
+        (np.arange(300.0), "whole numbers"),
+        (np.zeros((300, 2), int), "(300, 2)"),
+    ],
     ids=["short", "floats", "2-D"],
 )
 def test_what_are_no_groups(refused, ids, says):

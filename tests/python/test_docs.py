@@ -146,7 +146,7 @@ def test_runnable_blocks_run(document, workplace):
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
 def test_flags_exist(document, help_texts):
-    """Flags of `gcbs VERB ...` commands are that verb's; what the prose writes as `--flag` or `-f` is some verb's."""
+    """Flags of `gcbs VERB ...` commands are that verb's; `--flag` or `-f` in the prose is some verb's."""
     text = document.read_text(encoding="utf-8")
     for verb, help_text in help_texts.items():
         commands = [command.split("#")[0] for command in re.findall(rf"\bgcbs {verb}\b[^\n`|]*", text)]

@@ -64,15 +64,16 @@ struct FineArguments {
 ///
 /// rows: X row by row; a panel of Y as 64-byte lines that hold 2 consecutive values of each of its 16
 /// columns, lane by lane (the pairs 32 t + 2 l of lane l for all t, then lane l + 1).
+/// lanes: Y the same; X so too, in groups of dense_rows rows whose lines are 4 dense_rows bytes long.
 /// digits: values as 256 high + low, both signed bytes. X in groups of 16 rows, Y in panels of 16 columns,
 /// both in chunks of 64 values: the high bytes of a chunk, then its low ones, X row by row, Y in lines of 4
 /// consecutive values of each column.
-enum class DenseLayout : std::uint8_t { rows, digits };
+enum class DenseLayout : std::uint8_t { rows, lanes, digits };
 
 /// Rows of X against one panel of 16 columns, every product wanted.
 struct DenseArguments {
   const std::uint8_t* x;
-  std::size_t row_bytes;  ///< distance of rows (a sixteenth of a group with digits)
+  std::size_t row_bytes;  ///< distance of rows; in groups, a group's bytes divided by its rows
   std::size_t rows;       ///< a multiple of the kernel's dense_rows, at most kDenseRows
   const std::uint8_t* y;
   std::size_t depth;  ///< values a row: a multiple of 32, or of 64 with digits

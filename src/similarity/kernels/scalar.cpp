@@ -115,6 +115,25 @@ void dense_rows(const DenseArguments& args) noexcept {
     }
 }
 
+constexpr std::size_t kGroup = 24;  // of avx512_vnni
+
+void dense_lanes(const DenseArguments& args) noexcept {
+  const std::size_t steps = args.depth / 32;
+  for (std::size_t r = 0; r < args.rows; ++r)
+    for (std::size_t c = 0; c < kDenseColumns; ++c) {
+      const std::uint8_t* x = args.x + r / kGroup * kGroup * args.row_bytes + 4 * (r % kGroup);
+      const std::uint8_t* y = args.y + 4 * c;
+      std::int64_t sum = 0;
+      for (std::size_t line = 0; line < 16 * steps; ++line) {
+        std::int16_t a[2], b[2];
+        __builtin_memcpy(a, x + line * 4 * kGroup, sizeof a);
+        __builtin_memcpy(b, y + line * 64, sizeof b);
+        sum += std::int64_t{a[0]} * b[0] + std::int64_t{a[1]} * b[1];
+      }
+      args.products[r * kDenseColumns + c] = static_cast<float>(sum);
+    }
+}
+
 void dense_digits(const DenseArguments& args) noexcept {
   for (std::size_t r = 0; r < args.rows; ++r)
     for (std::size_t c = 0; c < kDenseColumns; ++c) {
@@ -145,7 +164,7 @@ constexpr KernelShape kScalarShape{4, 4, 16, 127, 0, KernelShape::Start::none};
 template <const KernelShape& shape>
 constexpr Kernel portable(const char* name, double scan_cost, double fine_cost,
                           DenseLayout layout = DenseLayout::rows) {
-  const bool rows = layout == DenseLayout::rows;
+  const bool rows = layout == DenseLayout::rows, lanes = layout == DenseLayout::lanes;
   return {name,
           shape,
           nullptr,
@@ -153,8 +172,12 @@ constexpr Kernel portable(const char* name, double scan_cost, double fine_cost,
           scan<shape>,
           fine,
           layout,
-          rows ? std::size_t{6} : std::size_t{16},
-          rows ? dense_rows : dense_digits,
+          rows    ? std::size_t{6}
+          : lanes ? kGroup
+                  : std::size_t{16},
+          rows    ? dense_rows
+          : lanes ? dense_lanes
+                  : dense_digits,
           exp_sums,
           scan_cost,
           fine_cost};
@@ -164,7 +187,8 @@ constexpr Kernel portable(const char* name, double scan_cost, double fine_cost,
 
 const Kernel kScalarKernel = portable<kScalarShape>("scalar", 0.8, 0.3);
 const Kernel kAvx2StandIn = portable<kAvx2Shape>("avx2 stand-in", 0.0069, 0.026);
-const Kernel kAvx512VnniStandIn = portable<kAvx512VnniShape>("avx512_vnni stand-in", 0.0034, 0.016);
+const Kernel kAvx512VnniStandIn =
+    portable<kAvx512VnniShape>("avx512_vnni stand-in", 0.0034, 0.016, DenseLayout::lanes);
 const Kernel kAmxInt8StandIn =
     portable<kAmxInt8Shape>("amx_int8 stand-in", 0.00055, 0.016, DenseLayout::digits);
 

@@ -26,12 +26,12 @@ struct Prepared {
   Rows rows_x, rows_y;
   FinePrepared fine;
 
-  Prepared(const std::string& kind, std::size_t rows, std::size_t cols)
+  Prepared(const std::string& kind, std::size_t rows, std::size_t cols, FineUse use = FineUse::decisions)
       : x(make_matrix(kind, rows, cols, 1)),
         y(make_matrix(kind, rows, cols, 2)),
         rows_x(x.view(), false, run),
         rows_y(y.view(), false, run),
-        fine(prepare_fine(rows_x, rows_y, {}, {}, run)) {}
+        fine(prepare_fine(rows_x, rows_y, {}, {}, run, use)) {}
 
   /// x' of a row, in long double.
   std::vector<Long> centred(const Rows& rows, const FineOperand& side, std::size_t i) const {
@@ -49,27 +49,62 @@ Long norm(const std::vector<Long>& v) {
   return std::sqrt(sum);
 }
 
+TEST(FineRows, ForSumsAreNeverClipped) {
+  Matrix x = make_matrix("normal", 2048, 100, 1);
+  for (std::size_t k = 0; k < 100; ++k) x.values[100 + k] = k == 7 ? 1 : 0;  // row 1: in no sample
+  const RunContext run{2, nullptr, nullptr};
+  const Rows rows(x.view(), false, run);
+  const FinePrepared decisions = prepare_fine(rows, rows, {}, {}, run);
+  const FinePrepared sums = prepare_fine(rows, rows, {}, {}, run, FineUse::sums);
+  EXPECT_GT(decisions.x.error[1], 0.1f);
+  for (std::size_t i = 0; i < 2048; ++i)
+    ASSERT_LE(static_cast<double>(sums.x.error[i]), 0.51 * 10 * sums.x.scale + 1e-6);
+}
+
+TEST(FineRows, ForSumsHaveErrorsThatCancelEvenWhereRowsAreEqual) {
+  const Matrix x{2000, 1, [] {
+                   std::vector<float> values(2000, 1.0f);
+                   for (std::size_t i = 0; i < 2000; i += 3) values[i] = -1;
+                   return values;
+                 }()};
+  const RunContext run{2, nullptr, nullptr};
+  const Rows rows(x.view(), false, run);
+  const FinePrepared fine = prepare_fine(rows, rows, {}, {}, run, FineUse::sums);
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i < 2000; ++i) {
+    const double error =
+        (static_cast<double>(x.values[i]) - static_cast<double>(fine.x.mean[0])) / fine.x.scale -
+        fine.x.row(i)[0];
+    sum += error, squares += error * error;
+  }
+  EXPECT_GT(squares / 2000, 0.02);  // steps, squared: two kinds of rows, neither of them an exact integer
+  EXPECT_LT(std::abs(sum / 2000), 0.05);
+}
+
 class Bounds : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Bounds, OfInt16RowsHold) {
-  for (const std::size_t cols : {1u, 3u, 65u, 768u, 1000u}) {
-    const Prepared p(GetParam(), 37, cols);
-    for (const bool is_x : {true, false}) {
-      const FineOperand& side = is_x ? p.fine.x : p.fine.y;
-      for (std::size_t i = 0; i < side.count; ++i) {
-        std::vector<Long> v = p.centred(is_x ? p.rows_x : p.rows_y, side, i);
-        ASSERT_LE(norm(v), Long{side.norm[i]});
-        double lanes[16] = {};
-        for (std::size_t k = 0; k < cols; ++k) {
-          const int value = side.row(i)[k];
-          v[k] -= Long{side.scale} * value;
-          lanes[k / 2 % 16] += static_cast<double>(value) * value;
-        }
-        ASSERT_LE(norm(v), Long{side.error[i]}) << "row " << i;
-        for (const double lane : lanes) ASSERT_LT(lane, 0x1p31);
+void expect_bounds_of_int16_rows(const Prepared& p, std::size_t cols) {
+  for (const bool is_x : {true, false}) {
+    const FineOperand& side = is_x ? p.fine.x : p.fine.y;
+    for (std::size_t i = 0; i < side.count; ++i) {
+      std::vector<Long> v = p.centred(is_x ? p.rows_x : p.rows_y, side, i);
+      ASSERT_LE(norm(v), Long{side.norm[i]});
+      double lanes[16] = {};
+      for (std::size_t k = 0; k < cols; ++k) {
+        const int value = side.row(i)[k];
+        v[k] -= Long{side.scale} * value;
+        lanes[k / 2 % 16] += static_cast<double>(value) * value;
       }
+      ASSERT_LE(norm(v), Long{side.error[i]}) << "row " << i;
+      for (const double lane : lanes) ASSERT_LT(lane, 0x1p31);
     }
   }
+}
+
+TEST_P(Bounds, OfInt16RowsHold) {
+  for (const FineUse use : {FineUse::decisions, FineUse::sums})
+    for (const std::size_t cols : {1u, 3u, 65u, 768u, 1000u})
+      expect_bounds_of_int16_rows(Prepared(GetParam(), 37, cols, use), cols);
 }
 
 TEST_P(Bounds, OfFineValuesHold) {
