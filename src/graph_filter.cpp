@@ -11,14 +11,23 @@ namespace gcbs {
 namespace {
 
 /// The R-th best admissible column of every row.
-Array<RankCut> find_cuts(const PairJudge& judge, std::size_t skip_top, const Rows& x, const Rows& y,
+Array<RankCut> find_cuts(const PairJudge& judge, const FilterOptions& options, const Rows& x, const Rows& y,
                          const Kernel& kernel, const RunContext& run, const StageMark& begin_stage) {
-  if (skip_top == 0) return {};
+  if (options.skip_top == 0) return {};
   MiningOptions mining;
   mining.top = 1;
-  mining.skip_top = skip_top - 1;
+  mining.skip_top = options.skip_top - 1;
+  if (!judge.is_guided()) {  // a row's own limit, known to the scan
+    mining.relative_margin = options.relative_margin;
+    mining.max_score = options.max_score;
+  }
+  begin_stage("prepare");
+  const FinePrepared fine =
+      judge.has_margins() && !judge.is_guided() ? prepare_fine(x, y, {}, {}, run) : FinePrepared{};
+  const SieveOperands operands(judge, fine, run);
+  const PairSieve sieve(judge, operands, kernel);
   const Exclusions exclusions(x.count(), judge.groups());
-  const NotSuspect filter(judge, !judge.is_guided());
+  const NotSuspect filter(judge, !judge.is_guided(), &sieve);
   const TopRows last = find_top_rows(x, y, exclusions, mining, kernel, run, begin_stage,
                                      judge.has_margins() ? &filter : nullptr);
   Array<RankCut> cuts(x.count(), run.meter);
@@ -41,7 +50,7 @@ GraphFilter::GraphFilter(const FilterOptions& options, std::uint64_t wanted_edge
                          const Rows& y, const Kernel& kernel, const RunContext& run,
                          const StageMark& begin_stage)
     : judge_(options, x, y, run),
-      cuts_(find_cuts(judge_, options.skip_top, x, y, kernel, run, begin_stage)),
+      cuts_(find_cuts(judge_, options, x, y, kernel, run, begin_stage)),
       edges_{judge_, {cuts_.data(), cuts_.size()}, wanted_edges} {}
 
 void check_graph_filter(const FilterOptions& filter, const SimilarityOptions& similarity, std::size_t rows) {
@@ -63,7 +72,7 @@ double filter_bytes(const FilterOptions& options, std::size_t rows, std::size_t 
   double bytes = (150 + 24 * static_cast<double>(options.groups.size())) * n;
   if (options.is_guided()) bytes += 2 * operand_bytes(rows, options.guide_x->cols) * 0.7;
   if (options.skip_top > 0)
-    bytes += contender_bytes(rows, options.skip_top, threads) + 0.1 * operand_bytes(rows, cols);
+    bytes += contender_bytes(rows, options.skip_top, threads) + 2 * operand_bytes(rows, cols);
   return bytes;
 }
 

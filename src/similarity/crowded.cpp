@@ -28,8 +28,9 @@ std::vector<double> draw_pivots(const JoinInput& input, std::uint64_t seed) {
   Random random(seed);
   std::vector<FinePair> pairs(kPivots);
   for (FinePair& pair : pairs)
-    pair = {static_cast<Vertex>(random.below(input.fine.x.count)),
-            static_cast<Vertex>(random.below(input.fine.y.count))};
+    pair = {
+        static_cast<Vertex>(random.below(input.fine.x.count)),
+        static_cast<Vertex>(random.below(input.filter != nullptr ? input.y.count() : input.fine.y.count))};
   std::vector<double> values(kPivots);
   input.definition().evaluate(pairs, values);
   std::sort(values.begin(), values.end());

@@ -42,11 +42,13 @@ double similarity(const float* x, const float* y, std::size_t dim) noexcept {
   return sum;
 }
 
-Definition::Definition(const Rows& x, const Rows& y, const RowClasses* classes, const FinePrepared* places)
+Definition::Definition(const Rows& x, const Rows& y, const RowClasses* classes, const FinePrepared* places,
+                       bool places_of_x_only)
     : x_(&x),
       y_(&y),
       classes_(classes),
-      places_(places),
+      places_x_(places != nullptr ? &places->x.places : nullptr),
+      places_y_(places != nullptr && !places_of_x_only ? &places->y.places : nullptr),
       x_row_(x.dim()),
       y_rows_(kSideBySide * y.dim()),
       known_(classes != nullptr ? kKnownPairs : 0, Known{kNobody, kNobody, 0}) {}

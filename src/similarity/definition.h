@@ -31,9 +31,9 @@ class RowClasses {
 class Definition {
  public:
   /// With `classes` (may be null) pairs of equal rows are remembered and not summed again. With `places`
-  /// (may be null) pairs name places in these operands, not rows of the matrices.
+  /// (may be null) pairs name places in these operands, not rows of the matrices; of X only, where asked.
   Definition(const Rows& x, const Rows& y, const RowClasses* classes = nullptr,
-             const FinePrepared* places = nullptr);
+             const FinePrepared* places = nullptr, bool places_of_x_only = false);
 
   /// values[p] = s(pairs[p]). Quickest when pairs of one row stand together.
   void evaluate(std::span<const FinePair> pairs, std::span<double> values);
@@ -50,13 +50,13 @@ class Definition {
   };
 
   void sum(std::span<const FinePair> pairs, std::span<double> values);
-  Vertex row_x(Vertex i) const noexcept { return places_ == nullptr ? i : places_->x.places.first(i); }
-  Vertex row_y(Vertex j) const noexcept { return places_ == nullptr ? j : places_->y.places.first(j); }
+  Vertex row_x(Vertex i) const noexcept { return places_x_ == nullptr ? i : places_x_->first(i); }
+  Vertex row_y(Vertex j) const noexcept { return places_y_ == nullptr ? j : places_y_->first(j); }
 
   const Rows* x_;
   const Rows* y_;
   const RowClasses* classes_;
-  const FinePrepared* places_;
+  const PlaceRows *places_x_, *places_y_;  ///< null: rows
   std::vector<float> x_row_, y_rows_;
   std::vector<Known> known_;  ///< direct-mapped by the pair of classes
 };

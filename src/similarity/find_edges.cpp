@@ -5,8 +5,8 @@
 // sample misled (rare), the join is run again with a wider band; where equal values crowd the band,
 // find_crowded_threshold takes over.
 //
-// With a filter the sample, the join and the counts see admissible pairs only; equal rows are not grouped,
-// since each has groups and a margin of its own.
+// With a filter the sample, the join and the counts see admissible pairs only. Equal rows of Y are scanned
+// once, a few at a time, and judged one by one: each has groups and a margin of its own.
 #include "similarity/find_edges.h"
 
 #include <algorithm>
@@ -28,6 +28,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kMostNarrowings = 8;
+constexpr std::size_t kMostJudgedTogether = 32;  // rows of a place that are judged one by one
 constexpr double kBandDeviations = 4.5, kIntervalDeviations = 1.96, kMostDeviations = 150;
 
 /// A join and what it left to decide, decided.
@@ -91,9 +92,25 @@ double wanted_tail(ThresholdMode mode, double quantile, std::size_t rows) {
   return std::clamp(4 * std::pow(edges_a_row, 4.0 / 3), kLeast, kMost);
 }
 
+/// At most so many rows together; a class that is larger becomes several.
+void split_classes(std::vector<std::uint32_t>& first_equal, std::size_t most) {
+  std::vector<std::uint32_t> leader(first_equal.size());
+  std::vector<std::size_t> together(first_equal.size(), most);
+  for (std::size_t i = 0; i < first_equal.size(); ++i) {
+    const std::uint32_t of_class = first_equal[i];
+    if (together[of_class] == most) {
+      leader[of_class] = static_cast<std::uint32_t>(i);
+      together[of_class] = 0;
+    }
+    ++together[of_class];
+    first_equal[i] = leader[of_class];
+  }
+}
+
 /// Equal rows share a place where many are equal: each is then scanned once.
-PlaceRows group_if_worthwhile(const Rows& rows, const RunContext& run) {
-  const std::vector<std::uint32_t> first = first_equal_rows(rows.matrix(), run);
+PlaceRows group_if_worthwhile(const Rows& rows, std::size_t most, const RunContext& run) {
+  std::vector<std::uint32_t> first = first_equal_rows(rows.matrix(), run);
+  split_classes(first, most);
   std::size_t distinct = 0;
   for (std::size_t i = 0; i < first.size(); ++i) distinct += first[i] == i;
   return distinct <= first.size() / 10 * 9 ? group_equal_rows(first, run) : PlaceRows{};
@@ -107,9 +124,11 @@ Joined join_all(const Rows& x, const Rows& y, double quantile, const SimilarityO
   begin_stage("prepare");
   // Paper mode: chunks are rows in their own order, so the rows stay where they are.
   const bool keep_order = mode == ThresholdMode::paper;
-  const bool grouped = options.shortcut != Shortcut::off && !keep_order && filter == nullptr;
-  FinePrepared fine = prepare_fine(x, y, grouped ? group_if_worthwhile(x, run) : PlaceRows{},
-                                   grouped ? group_if_worthwhile(y, run) : PlaceRows{}, run);
+  const bool grouped = options.shortcut != Shortcut::off && !keep_order;
+  const std::size_t most = filter != nullptr ? kMostJudgedTogether : x.count();
+  FinePrepared fine =
+      prepare_fine(x, y, grouped && filter == nullptr ? group_if_worthwhile(x, most, run) : PlaceRows{},
+                   grouped ? group_if_worthwhile(y, most, run) : PlaceRows{}, run);
   std::optional<SieveOperands> sieve_operands;
   if (filter != nullptr) sieve_operands.emplace(filter->judge, fine, run);
   const MakeSieve make_sieve = [&] { return EdgeSieve(*filter, *sieve_operands, x, y, kernel); };
@@ -138,7 +157,7 @@ Joined join_all(const Rows& x, const Rows& y, double quantile, const SimilarityO
     joined = join_in_band(input, band_at, quantile, mode, run);
   }
   joined.places_x = std::move(fine.x.places);
-  joined.places_y = std::move(fine.y.places);
+  if (filter == nullptr) joined.places_y = std::move(fine.y.places);
   return joined;
 }
 

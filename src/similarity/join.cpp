@@ -8,7 +8,8 @@
 // the block in slices that fit L2 together with the tile, and TileScan yields products and candidates.
 // Each candidate is surely above the band by its int8 bound, or is looked at again by an int16 product;
 // what even that leaves open is undecided. Kept pairs are bits in a strip of kStripTiles tiles; a full
-// strip is turned into column lists, so that columns come out ascending without a sort.
+// strip is turned into column lists, so that columns come out ascending without a sort. With a filter, kept
+// pairs are listed as they are found, since equal columns share a place and may differ in what is admitted.
 #include "similarity/join.h"
 
 #include <algorithm>
@@ -55,7 +56,8 @@ class BlockScan {
       : s_(shared),
         scan_(shared.in.coarse, shared.in.kernel, shared.limits, shared.in.fine.y.count, shared.slice_rows),
         recheck_(shared.in, shared.fine_limits, shared.slice_rows * kTileColumns),
-        strip_(shared.block_rows * kStripTiles, std::uint64_t{0}),
+        strip_(shared.in.filter != nullptr ? 0 : shared.block_rows * kStripTiles, std::uint64_t{0}),
+        listed_(shared.run.meter),
         found_(shared.run.meter),
         strip_counts_(shared.run.meter),
         undecided_(shared.run.meter) {}
@@ -66,11 +68,15 @@ class BlockScan {
     rows_ = std::min(s_.block_rows, s_.in.fine.x.count - first_);
     settled_ = 0;
     undecided_.clear();
+    listed_.clear();
     found_.clear();
     strip_counts_.clear();
     const std::size_t tiles = count_tiles(s_.in.fine.y.count);
     for (std::size_t tile = 0; tile < tiles; ++tile) {
-      for (std::size_t slice = 0; slice < rows_; slice += s_.slice_rows) scan_slice(slice, tile);
+      for (std::size_t slice = 0; slice < rows_; slice += s_.slice_rows) {
+        scan_slice(slice, tile);
+        if (s_.overflow.load(std::memory_order_relaxed)) return;
+      }
       s_.run.check_stop();
       if ((tile + 1) % kStripTiles == 0 || tile + 1 == tiles) {
         flush_strip(tile / kStripTiles * kStripTiles * kTileColumns);
@@ -85,8 +91,8 @@ class BlockScan {
   void scan_slice(std::size_t slice, std::size_t tile) {
     const std::size_t rows = std::min(s_.slice_rows, rows_ - slice);
     const TileProducts found = scan_.run(first_ + slice, rows, tile);
-    const std::size_t unsure =
-        s_.in.filter != nullptr ? list_all(slice, rows, tile, found) : sort_out(slice, rows, tile, found);
+    if (s_.in.filter != nullptr) return scan_admissible(list_all(slice, rows, tile, found));
+    const std::size_t unsure = sort_out(slice, rows, tile, found);
     if (unsure == 0) return;
     std::uint64_t* words = strip_.data() + slice * kStripTiles + tile % kStripTiles;
     recheck_.run(unsure, undecided_, [&](const FinePair& pair) {
@@ -116,6 +122,27 @@ class BlockScan {
     return static_cast<std::size_t>(next - recheck_.pairs());
   }
 
+  /// With a filter: the admissible ones of `count` candidates. What gathers is dealt with at once, because a
+  /// place may stand for many columns.
+  void scan_admissible(std::size_t count) {
+    if (count == 0) return;
+    recheck_.run(count, undecided_, [&](const FinePair& pair) { listed_.push_back(pair); });
+    if (s_.count_only)
+      count_listed(kSettleAt);
+    else
+      settle_or_count();
+  }
+
+  /// Once so many have gathered.
+  void count_listed(std::size_t least) {
+    if (undecided_.size() + listed_.size() < least) return;
+    settle();
+    add_to_limited(undecided_.size() + listed_.size());
+    undecided_.clear();
+    listed_.clear();
+    settled_ = 0;
+  }
+
   /// With a filter: all candidates, but those that their int8 bound puts above what their row allows.
   std::size_t list_all(std::size_t slice, std::size_t rows, std::size_t tile, TileProducts found) {
     const std::size_t first_row = first_ + slice, first_column = tile * kTileColumns;
@@ -132,6 +159,7 @@ class BlockScan {
   }
 
   void flush_strip(std::size_t first_column) {
+    if (s_.in.filter != nullptr) return;
     if (s_.count_only) return count_strip(first_column);
     for (std::size_t r = 0; r < rows_; ++r) {
       std::uint64_t* words = strip_.data() + r * kStripTiles;
@@ -203,12 +231,17 @@ class BlockScan {
 
   /// Row lists out of the strips' pieces.
   void finish() {
-    if (s_.count_only) return;
+    if (s_.count_only) {
+      if (s_.in.filter != nullptr) count_listed(0);
+      return;
+    }
     if (s_.band.is_point()) settle();
     std::sort(undecided_.begin(), undecided_.end(), by_row);
     EdgeBlock& block = s_.blocks[block_];
     block.first_row = first_;
     block.counts.assign(rows_, 0);
+    s_.undecided[block_] = MeteredVector<Undecided>(undecided_.begin(), undecided_.end(), s_.run.meter);
+    if (s_.in.filter != nullptr) return finish_listed(block);
     const std::size_t strips = strip_counts_.size() / rows_;
     for (std::size_t piece = 0; piece < strip_counts_.size(); ++piece)
       block.counts[piece % rows_] += strip_counts_[piece];
@@ -223,7 +256,17 @@ class BlockScan {
       next[r] += count;
       from += count;
     }
-    s_.undecided[block_] = MeteredVector<Undecided>(undecided_.begin(), undecided_.end(), s_.run.meter);
+  }
+
+  void finish_listed(EdgeBlock& block) {
+    for (const FinePair& pair : listed_) ++block.counts[pair.row - first_];
+    std::vector<std::size_t> next(rows_);
+    std::size_t total = 0;
+    for (std::size_t r = 0; r < rows_; ++r) next[r] = total, total += block.counts[r];
+    block.columns = Array<Vertex>(total, s_.run.meter);
+    for (const FinePair& pair : listed_) block.columns[next[pair.row - first_]++] = pair.col;
+    for (std::size_t r = 0; r < rows_; ++r)
+      std::sort(block.columns.data() + next[r] - block.counts[r], block.columns.data() + next[r]);
   }
 
   Shared& s_;
@@ -231,6 +274,7 @@ class BlockScan {
   std::size_t block_ = 0, first_ = 0, rows_ = 0;
   Recheck recheck_;
   Array<std::uint64_t> strip_;
+  MeteredVector<FinePair> listed_;  // with a filter: kept pairs, columns as rows of Y
   MeteredVector<Vertex> found_;
   MeteredVector<std::uint16_t> strip_counts_;
   MeteredVector<Undecided> undecided_;

@@ -46,17 +46,24 @@ struct JoinInput {
   const CoarsePrepared& coarse;
   const Kernel& kernel;
   const RowClasses* classes = nullptr;  ///< equal rows, where many are known to be equal
-  /// Only admissible pairs count, and are found or counted, where a filter is given. One row a place then.
+  /// Only admissible pairs count, and are found or counted, where a filter is given. X has one row a place
+  /// then, and columns that are found are rows of Y, not places: equal rows are judged one by one.
   const EdgeFilter* filter = nullptr;
   const SieveOperands* sieve_operands = nullptr;  ///< of the filter
 
   /// Of pairs that name places in the operands.
-  Definition definition() const { return Definition(x, y, classes, &fine); }
+  Definition definition() const { return Definition(x, y, classes, &fine, filter != nullptr); }
 
   /// Whether places may stand for several rows; how many pairs of rows a pair of places stands for.
-  bool weighted() const noexcept { return !fine.x.places.empty() || !fine.y.places.empty(); }
+  bool weighted() const noexcept {
+    return filter == nullptr && (!fine.x.places.empty() || !fine.y.places.empty());
+  }
   std::uint64_t weight(std::size_t row, std::size_t col) const noexcept {
-    return fine.x.places.weight(row) * fine.y.places.weight(col);
+    return filter != nullptr ? 1 : fine.x.places.weight(row) * fine.y.places.weight(col);
+  }
+  /// The place of a column that was found.
+  std::size_t place_y(std::size_t col) const noexcept {
+    return filter != nullptr ? fine.y.places.place(col) : col;
   }
 };
 

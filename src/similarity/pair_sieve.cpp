@@ -28,7 +28,7 @@ Array<double> offsets_of(const Rows& rows, const std::vector<float>& mean, doubl
 
 /// What belongs to places, by row.
 Array<double> by_row(const Array<double>& values, const PlaceRows& places, const RunContext& run) {
-  Array<double> rows(values.size(), run.meter);
+  Array<double> rows(places.empty() ? values.size() : places.rows.size(), run.meter);
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = values[places.place(i)];
   return rows;
 }
@@ -123,6 +123,29 @@ void PairSieve::look(std::size_t kind, bool turned, std::span<const SeenPair> pa
     const double bound = operands.left_bound[pair.row] + operands.right_bound[pair.col];
     return value - bound > limit || (value + bound > limit && exceeds(kind, pair, limit));
   });
+}
+
+bool PairSieve::is_suspect(Vertex i, Vertex j) const {
+  if (!judge_.has_margins()) return false;
+  const double limit = judge_.admissible().limit_of(i, j);
+  bool open = false;
+  for (std::size_t k = 0; k < operands_.kinds_.size(); ++k) {
+    const SieveOperands::Kind& kind = operands_.kinds_[k];
+    for (const bool turned : {false, true}) {
+      if (turned && !judge_.judged()[k].both_ways) continue;
+      const Vertex row = turned ? j : i, col = turned ? i : j;
+      const FinePair place{kind.left->places.place(row), kind.right->places.place(col)};
+      std::int64_t product = 0;
+      kernel_.fine(
+          {kind.left->values.data(), kind.right->values.data(), kind.left->stride, &place, 1, &product});
+      const double value =
+          kind.scale * static_cast<double>(product) + kind.left_offset[row] + kind.right_offset[col];
+      const double bound = kind.left_bound[row] + kind.right_bound[col];
+      if (value - bound > limit) return true;
+      open = open || value + bound > limit;
+    }
+  }
+  return open && judge_.is_suspect(i, j);
 }
 
 bool PairSieve::exceeds(std::size_t kind, const FinePair& pair, double limit) {

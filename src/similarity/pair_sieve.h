@@ -15,8 +15,8 @@ namespace gcbs {
 /// The int16 rows by which pairs are judged, with their bounds by row. Made once, shared by sieves.
 class SieveOperands {
  public:
-  /// `own`: the operands of X and Y, borrowed, in any order of places but one row a place; they are made
-  /// anew for a guide. The rows may be put into another order afterwards.
+  /// `own`: the operands of X and Y, borrowed, in any order of places; they are made anew for a guide. The
+  /// places may be put into another order afterwards.
   SieveOperands(const PairJudge& judge, const FinePrepared& own, const RunContext& run);
 
  private:
@@ -49,6 +49,9 @@ class PairSieve {
   /// Sets admitted[p] to whether pairs[p] is admissible. Without a guide, what is known of s(x_i,y_j) is
   /// made use of.
   void judge(std::span<const SeenPair> pairs, std::span<std::uint8_t> admitted);
+
+  /// PairJudge's answer for one pair, sooner. Uses no buffers: safe to call from several threads.
+  bool is_suspect(Vertex i, Vertex j) const;
 
  private:
   void look(std::size_t kind, bool turned, std::span<const SeenPair> pairs);

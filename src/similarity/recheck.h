@@ -48,20 +48,30 @@ class Recheck {
   }
 
  private:
+  /// Every column of a place is judged by itself.
   template <class Keep>
   void run_filtered(std::size_t count, MeteredVector<Undecided>& undecided, Keep&& keep) {
+    constexpr std::size_t kAtOnce = 4096;
     const FinePrepared& fine = input_.fine;
-    seen_.clear();
-    open_.clear();
+    const PlaceRows& places = fine.y.places;
     for (std::size_t p = 0; p < count; ++p) {
-      const auto [i, j] = pairs_[p];
+      const auto [i, place] = pairs_[p];
       const double value =
-          limits_.scale * static_cast<double>(products_[p]) + fine.x.offset[i] + fine.y.offset[j];
-      const double bound = limits_.bound.row[i] + limits_.bound.col[j];
+          limits_.scale * static_cast<double>(products_[p]) + fine.x.offset[i] + fine.y.offset[place];
+      const double bound = limits_.bound.row[i] + limits_.bound.col[place];
       if (value + bound <= limits_.low) continue;
-      seen_.push_back({fine.x.places.first(i), fine.y.places.first(j), value - bound, value + bound});
-      open_.push_back({i, j, value});
+      for (std::size_t k = 0; k < places.weight(place); ++k) {
+        const Vertex j = places.empty() ? place : places.rows[places.offsets[place] + k];
+        seen_.push_back({fine.x.places.first(i), j, value - bound, value + bound});
+        open_.push_back({i, j, value});
+      }
+      if (seen_.size() >= kAtOnce) judge_seen(undecided, keep);
     }
+    judge_seen(undecided, keep);
+  }
+
+  template <class Keep>
+  void judge_seen(MeteredVector<Undecided>& undecided, Keep&& keep) {
     admitted_.resize(seen_.size());
     sieve_->judge(seen_, admitted_);
     for (std::size_t p = 0; p < seen_.size(); ++p) {
@@ -71,6 +81,8 @@ class Recheck {
       else
         undecided.push_back(open_[p]);
     }
+    seen_.clear();
+    open_.clear();
   }
 
   const JoinInput& input_;

@@ -32,8 +32,17 @@ class FineValues {
     if (make_sieve != nullptr) sieve_.emplace((*make_sieve)());
   }
 
-  std::vector<FinePair> pairs;
+  std::vector<FinePair> pairs;  ///< places
   std::vector<double> values;
+
+  void clear() {
+    pairs.clear();
+    rows_.clear();
+  }
+  void add(std::size_t row, std::size_t col) {
+    pairs.push_back({fine_.x.places.place(row), fine_.y.places.place(col)});
+    if (sieve_) rows_.push_back({static_cast<Vertex>(row), static_cast<Vertex>(col)});
+  }
 
   void evaluate() {
     products_.resize(pairs.size());
@@ -53,8 +62,7 @@ class FineValues {
       if (!(values[p] > cut)) continue;
       above_.push_back(values[p]);
       if (sieve_)
-        seen_.push_back({fine_.x.places.first(pairs[p].row), fine_.y.places.first(pairs[p].col),
-                         values[p] - worst_bound_, values[p] + worst_bound_});
+        seen_.push_back({rows_[p].row, rows_[p].col, values[p] - worst_bound_, values[p] + worst_bound_});
     }
     if (!sieve_) return above_;
     admitted_.resize(seen_.size());
@@ -71,6 +79,7 @@ class FineValues {
   const Kernel& kernel_;
   double scale_, worst_bound_;
   std::optional<EdgeSieve> sieve_;
+  std::vector<FinePair> rows_;  ///< of the pairs, where there is a sieve
   std::vector<std::int64_t> products_;
   std::vector<double> above_;
   std::vector<SeenPair> seen_;
@@ -125,12 +134,12 @@ std::vector<Drawn> draw_tiles(const FinePrepared& fine, const MakeValues& make_v
     const std::size_t first = begin + piece * kGrain, last = std::min(end, first + kGrain);
     for (std::size_t tile = first; tile < last; ++tile) {
       Random random(seed + 0x5851F42D4C957F2Du * (tile + 1));
-      Vertex rows[kTile], cols[kTile];
-      for (Vertex& row : rows) row = fine.x.places.place(random.below(count_x));
-      for (Vertex& col : cols) col = fine.y.places.place(random.below(count_y));
-      values.pairs.clear();
-      for (const Vertex col : cols)
-        for (const Vertex row : rows) values.pairs.push_back({row, col});
+      std::size_t rows[kTile], cols[kTile];
+      for (std::size_t& row : rows) row = random.below(count_x);
+      for (std::size_t& col : cols) col = random.below(count_y);
+      values.clear();
+      for (const std::size_t col : cols)
+        for (const std::size_t row : rows) values.add(row, col);
       values.evaluate();
       for (const double value : values.admitted_above(cut))
         found[piece].push_back({static_cast<std::uint32_t>(tile), value});
@@ -149,9 +158,8 @@ std::vector<double> all_values(const FinePrepared& fine, const MakeValues& make_
   parallel_for(run, rows, 8, [&](std::size_t begin, std::size_t end, unsigned) {
     FineValues values = make_values();
     for (std::size_t i = begin; i < end; ++i) {
-      values.pairs.clear();
-      for (std::size_t j = 0; j < cols; ++j)
-        values.pairs.push_back({fine.x.places.place(i), fine.y.places.place(j)});
+      values.clear();
+      for (std::size_t j = 0; j < cols; ++j) values.add(i, j);
       values.evaluate();
       by_row[i] = values.admitted_above(-kInfinity);
     }

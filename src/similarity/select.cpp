@@ -30,7 +30,7 @@ class Intervals {
         high_(pairs.size(), 0.0, run.meter) {
     const FineBound bound = separate_fine(input.fine, run);
     for (std::size_t p = 0; p < pairs.size(); ++p) {
-      const double width = bound.row[pairs[p].row] + bound.col[pairs[p].col];
+      const double width = bound.row[pairs[p].row] + bound.col[input.place_y(pairs[p].col)];
       low_[p] = pairs[p].value - width;
       high_[p] = pairs[p].value + width;
     }
