@@ -107,6 +107,7 @@ ExtraColumns choose_extras(std::span<const Vertex> order, std::size_t batch_size
         Chooser chooser(members, groups, is_suspect);
         masses.gather(members, mass);
         for (std::size_t chosen = 0; chosen < columns && masses.has_more();) {
+          run.check_stop();
           const Vertex column = masses.next();
           if (!chooser.admits(column)) continue;
           chooser.take(column);
