@@ -4,6 +4,7 @@
 // of the losses are made.
 #include "gcbs/gap.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -14,11 +15,11 @@
 #include "batches/feasible.h"
 #include "checks.h"
 #include "edge_stats.h"
+#include "find_order.h"
 #include "gcbs/error.h"
 #include "graph/graph.h"
 #include "graph_filter.h"
 #include "oracle.h"
-#include "ordering/order_graph.h"
 #include "similarity/find_edges.h"
 #include "similarity/tile_scan.h"
 
@@ -73,7 +74,11 @@ double expected_bytes(const MatrixView& x, const GapOptions& options, double qua
       (1 - quantile) * n * n * 8 + 200 * n + 32e6 +
       batch_maker_bytes(options.run.batches, x.rows, x.cols, (1 - quantile) * n * n,
                         options.loss.filter.groups.size() + (options.loss.filter.duplicates ? 2 : 0));
-  return std::max({expected_graph_bytes(x.rows, x.cols, quantile), made, losses}) +
+  const bool packs =
+      std::find(options.methods.begin(), options.methods.end(), Method::pack) != options.methods.end();
+  const double pack =
+      packs ? expected_pack_bytes(x.rows, x.cols, (1 - quantile) * n * n, threads) + 200 * n + 32e6 : 0;
+  return std::max({expected_graph_bytes(x.rows, x.cols, quantile), made, pack, losses}) +
          judged_parts * operand * 0.7 + filter_bytes(options.loss.filter, x.rows, x.cols, threads);
 }
 
@@ -121,7 +126,7 @@ class GapRun {
     const Edges edges = find_orders(rows_x, rows_y);
     evaluate({rows_x, rows_y, rows_z ? &*rows_z : nullptr}, edges);
     result_.stages = progress_.finish();
-    result_.peak_bytes = meter_.peak_bytes();
+    result_.peak_bytes = std::max(most_bytes_, meter_.peak_bytes());
   }
 
   GapResult take() { return std::move(result_); }
@@ -152,18 +157,22 @@ class GapRun {
     const std::uint64_t shared_bytes = meter_.peak_bytes();
     BatchMaker maker(batches_, options_.run.batch_size, options_.run.seed,
                      filter ? &filter->judge() : nullptr, options_.loss.filter.groups, &graph, run_);
+    const FindOrder how{options_.run.batch_size, batches_.block, filter ? &filter->judge() : nullptr};
     std::vector<FoundOrder> orders;
     for (const Method method : options_.methods) {
       OrderingOptions ordering = options_.run.ordering;
       ordering.method = method;
       ordering.seed = options_.run.seed;
       const double before = seconds_of(progress_.finish());
+      most_bytes_ = std::max(most_bytes_, meter_.restart_peak());
       progress_.begin("order");
-      MadeBatches made = maker.make(order_graph(graph, ordering, run_).old_of_new);
+      const Order order = find_order(&x, &y, graph, ordering, how, run_);
+      MadeBatches made = maker.make(order.old_of_new);
       const double own = seconds_of(progress_.finish()) - before;
-      orders.push_back({name_of(method), std::move(made.order),
-                        own + (needs_graph(method) ? shared_seconds : 0),
-                        needs_graph(method) ? shared_bytes : x.count() * sizeof(Vertex), made.report});
+      orders.push_back(
+          {name_of(method), std::move(made.order), own + (needs_graph(method) ? shared_seconds : 0),
+           needs_graph(method) ? std::max(shared_bytes, meter_.peak_bytes()) : x.count() * sizeof(Vertex),
+           made.report});
     }
     orders_.insert(orders_.begin(), std::make_move_iterator(orders.begin()),
                    std::make_move_iterator(orders.end()));
@@ -231,6 +240,7 @@ class GapRun {
   const GapOptions& options_;
   Progress progress_;
   MemoryMeter meter_;
+  std::uint64_t most_bytes_ = 0;  ///< before the meter's last restart
   RunContext run_;
   BatchOptions batches_;
   std::vector<FoundOrder> orders_;

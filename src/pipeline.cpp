@@ -11,10 +11,10 @@
 #include "batch_maker.h"
 #include "batches/feasible.h"
 #include "checks.h"
+#include "find_order.h"
 #include "graph/graph.h"
 #include "graph_filter.h"
 #include "matrix/rows.h"
-#include "ordering/order_graph.h"
 #include "similarity/find_edges.h"
 #include "verdict.h"
 
@@ -26,10 +26,12 @@ double expected_bytes(const MatrixView& x, const PipelineOptions& options, doubl
                       unsigned threads) {
   const auto n = static_cast<double>(x.rows);
   const double edges = (1 - quantile) * n * n;
-  return std::max(expected_graph_bytes(x.rows, x.cols, quantile),
-                  8 * edges + 200 * n + 32e6 +
-                      batch_maker_bytes(options.batches, x.rows, x.cols, edges,
-                                        options.filter.groups.size() + (options.filter.duplicates ? 2 : 0))) +
+  const double pack =
+      options.ordering.method == Method::pack ? expected_pack_bytes(x.rows, x.cols, edges, threads) : 0;
+  const double batches =
+      8 * edges + batch_maker_bytes(options.batches, x.rows, x.cols, edges,
+                                    options.filter.groups.size() + (options.filter.duplicates ? 2 : 0));
+  return std::max(expected_graph_bytes(x.rows, x.cols, quantile), std::max(pack, batches) + 200 * n + 32e6) +
          filter_bytes(options.filter, x.rows, x.cols, threads);
 }
 
@@ -96,7 +98,8 @@ OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const Pipeline
     }
     const PairJudge* judge = filter ? &filter->judge() : judge_alone ? &*judge_alone : nullptr;
     progress.begin("order");
-    result.order = order_graph(graph, ordering, run);
+    result.order = find_order(rows_x ? &*rows_x : nullptr, rows_y ? &*rows_y : nullptr, graph, ordering,
+                              {options.batch_size, options.batches.block, judge}, run);
     if (judge != nullptr || changes_batches(options.batches)) progress.begin("batches");
     BatchMaker maker(options.batches, options.batch_size, options.seed, judge, options.filter.groups,
                      reads_graph ? &graph : nullptr, run);

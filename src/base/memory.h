@@ -17,6 +17,8 @@ class MemoryMeter {
   void remove(std::size_t bytes) noexcept;
   std::uint64_t held_bytes() const noexcept { return held_.load(std::memory_order_relaxed); }
   std::uint64_t peak_bytes() const noexcept { return peak_.load(std::memory_order_relaxed); }
+  /// From here on the peak is counted anew. Returns the one before.
+  std::uint64_t restart_peak() noexcept { return peak_.exchange(held_bytes(), std::memory_order_relaxed); }
 
  private:
   std::atomic<std::uint64_t> held_{0}, peak_{0};

@@ -18,9 +18,10 @@ struct Entry {
   const char* name;
   bool needs_graph;
 };
-constexpr std::array<Entry, 5> kMethods{{{Method::rcm, "rcm", true},
+constexpr std::array<Entry, 6> kMethods{{{Method::rcm, "rcm", true},
                                          {Method::cm, "cm", true},
                                          {Method::chain, "chain", true},
+                                         {Method::pack, "pack", true},
                                          {Method::random, "random", false},
                                          {Method::natural, "natural", false}}};
 
@@ -35,21 +36,13 @@ Order run_method(const Graph& graph, const OrderingOptions& options, const RunCo
     case Method::rcm: return order_rcm(graph, options, run).order;
     case Method::cm: return order_cm(graph, options, run).order;
     case Method::chain: return order_chain(graph, options, run).order;
+    case Method::pack:
+      throw Error(ErrorKind::internal, "pack needs more than a graph", "", "call order_pack");
     case Method::random: return order_random(graph.vertices(), options.seed);
     case Method::natural: return order_natural(graph.vertices());
   }
-  throw Error(ErrorKind::usage, "no such method", "its value is none of rcm, cm, chain, random, natural");
-}
-
-void check_permutation(const Order& order, std::size_t vertices) {
-  std::vector<bool> met(vertices);
-  bool whole = order.old_of_new.size() == vertices;
-  for (const Vertex v : order.old_of_new) {
-    whole = whole && v < vertices && !met[v];
-    if (!whole) break;
-    met[v] = true;
-  }
-  if (!whole) throw Error(ErrorKind::internal, "the order is not a permutation", "", "please report this");
+  throw Error(ErrorKind::usage, "no such method",
+              "its value is none of rcm, cm, chain, pack, random, natural");
 }
 
 }  // namespace
@@ -68,6 +61,17 @@ std::optional<Method> method_from(std::string_view name) noexcept {
 bool needs_graph(Method method) noexcept {
   const Entry* const entry = find_entry(method);
   return entry != nullptr && entry->needs_graph;
+}
+
+void check_permutation(const Order& order, std::size_t vertices) {
+  std::vector<bool> met(vertices);
+  bool whole = order.old_of_new.size() == vertices;
+  for (const Vertex v : order.old_of_new) {
+    whole = whole && v < vertices && !met[v];
+    if (!whole) break;
+    met[v] = true;
+  }
+  if (!whole) throw Error(ErrorKind::internal, "the order is not a permutation", "", "please report this");
 }
 
 Order order_graph(const Graph& graph, const OrderingOptions& options, const RunContext& run) {
