@@ -40,7 +40,8 @@ GapReport find(GapRequest&& request, const char* command, Progress& progress) {
   GapOptions& options = request.options;
   for (const OrderFile& file : request.orders)
     options.orders.push_back({file.name, read_integers(file.path)});
-  options.loss.filter.groups = read_groups(request.group_files);
+  const FilterFiles filter = read_filter(request.filter);
+  options.loss.filter = filter.options;
   const Stage read{"read", reading.seconds()};
   check_stop();
 
@@ -52,7 +53,7 @@ GapReport find(GapRequest&& request, const char* command, Progress& progress) {
   report.negatives_path = request.negatives;
   report.per_batch_path = request.per_batch;
   for (const OrderFile& file : request.orders) report.order_paths.push_back(file.path);
-  report.group_paths = request.group_files;
+  report.filter = request.filter.paths();
   report.rows = x.view.rows;
   report.dim = x.view.cols;
   report.result = find_gap(x.view, y.view, negatives ? &negatives->view : nullptr, options, &progress);

@@ -52,7 +52,8 @@ std::vector<std::string> GapRequest::inputs() const {
   std::vector<std::string> files{x, y};
   if (!negatives.empty()) files.push_back(negatives);
   for (const OrderFile& order : orders) files.push_back(order.path);
-  files.insert(files.end(), group_files.begin(), group_files.end());
+  const std::vector<std::string> of_filter = filter.files();
+  files.insert(files.end(), of_filter.begin(), of_filter.end());
   return files;
 }
 
@@ -84,7 +85,7 @@ void declare_gap_flags(CLI::App& verb, GapFlags& flags) {
   loss("--negatives", flags.negatives,
        "N more rows, one for each pair, that all x of its batch are contrasted with")
       ->type_name("FILE");
-  declare_filter(verb, flags.filter, "no negatives of each other");
+  declare_pair_filter(verb, flags.filter, "no negatives of each other");
   declare_batches(verb, flags.batches);
   declare_graph(verb, flags.graph);
   verb.add_flag("--normalised", flags.inputs.normalised,
@@ -113,9 +114,8 @@ GapRequest resolve(const GapFlags& flags, const char* example) {
     throw contradiction("--form simclr", "--negatives", "views are contrasted with each other only");
   if (request.options.loss.form == Form::simclr && run.batches.extra > 0)
     throw contradiction("--form simclr", "--extra", "views are contrasted with each other only");
-  FilterRequest filter = resolve_filter(flags.filter);
-  request.options.loss.filter = filter.options;
-  request.group_files = std::move(filter.group_files);
+  request.filter = resolve_filter(flags.filter, request.x == request.y);
+  refuse_paper_filter(request.filter, run.similarity, false);
   const RunOptions options = resolve_run(flags.run);
   run.threads = options.threads;
   run.seed = run.similarity.seed = options.seed;

@@ -30,7 +30,7 @@ struct GapRequest {
   std::string x, y;
   std::string negatives, per_batch;  ///< empty: none
   std::vector<OrderFile> orders;
-  std::vector<std::string> group_files;
+  FilterRequest filter;
   GapOptions options;
   bool json = false, quiet = false;
 

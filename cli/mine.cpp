@@ -64,6 +64,10 @@ MineRequest resolve(const MineFlags& flags) {
       kMost);
   if (flags.skip_top) options.skip_top = whole_number(kSkipTop, *flags.skip_top, 0, kMost);
   const FilterRequest filter = resolve_filter(flags.filter);
+  if (filter.options.duplicates)
+    throw Error(ErrorKind::usage, "--groups duplicates is not for mine",
+                "the groups of mine are files of ids",
+                "give --groups ids.npy; a file of that name: ./duplicates");
   request.group_files = filter.group_files;
   options.relative_margin = filter.options.relative_margin;
   options.absolute_margin = filter.options.absolute_margin;

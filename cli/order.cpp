@@ -38,11 +38,13 @@ void write_outputs(const OrderRequest& request, const OrderResult& result) {
 }
 
 /// Reads, orders, writes; the report is complete but for the total.
-OrderReport order_files(const OrderRequest& request, Progress& progress) {
+OrderReport order_files(OrderRequest& request, Progress& progress) {
   progress.begin_stage("read");
   const Stopwatch reading;
   const FileMatrix x = open_matrix(request.x);
   const FileMatrix y = request.y == request.x ? x : open_matrix(request.y);
+  const FilterFiles filter = read_filter(request.filter);
+  request.options.filter = filter.options;
   const Stage read{"read", reading.seconds()};
   check_stop();
 
@@ -58,6 +60,7 @@ OrderReport order_files(const OrderRequest& request, Progress& progress) {
   report.options = request.options;
   report.paper = request.paper;
   report.result = order_pairs(x.view, y.view, request.options, &progress);
+  report.filter = request.filter.paths();
 
   progress.begin_stage("write");
   const Stopwatch writing;
@@ -67,11 +70,13 @@ OrderReport order_files(const OrderRequest& request, Progress& progress) {
   return report;
 }
 
-void run_order(const OrderRequest& request, Terminal& terminal) {
+void run_order(OrderRequest&& request, Terminal& terminal) {
   const Stopwatch total;
+  std::vector<std::string> inputs = request.filter.files();
+  inputs.insert(inputs.end(), {request.x, request.y});
   check_outputs(std::array{OutputFlag{"-o", request.output}, OutputFlag{"--edges", request.edges},
                            OutputFlag{"--extra-output", request.extra}},
-                std::array{request.x, request.y});
+                inputs);
   Progress progress(terminal, request.quiet);
   OrderReport report = order_files(request, progress);
   progress.finish();

@@ -45,6 +45,7 @@ void declare_flags(CLI::App& verb, OrderFlags& flags) {
       ->type_name("METHOD")
       ->group("Batches");
   declare_batches(verb, flags.batches);
+  declare_pair_filter(verb, flags.filter, "no edges");
   declare_graph(verb, flags.graph);
   verb.add_flag("--normalised", flags.inputs.normalised,
                 "rows are unit vectors already (checked): use them as they are")
@@ -85,6 +86,8 @@ OrderRequest resolve(const OrderFlags& flags) {
   options.isa = run.isa;
   options.memory_limit = run.memory_limit;
   if (flags.paper) resolve_paper(flags, options);
+  request.filter = resolve_filter(flags.filter, request.x == request.y);
+  refuse_paper_filter(request.filter, options.similarity, flags.paper);
   if (flags.edges && !needs_graph(options.ordering.method))
     throw contradiction("--edges", "--method " + *flags.method,
                         "that method reads no graph, so there are no edges to write");

@@ -17,6 +17,7 @@ struct OrderFlags {
   InputFlags inputs;
   GraphFlags graph;
   BatchFlags batches;
+  FilterFlags filter;
   RunFlags run;
   Word batch_size, method, output, edges, extra_output;
   bool paper = false, no_verdict = false;
@@ -30,6 +31,7 @@ struct OrderRequest {
   std::string x, y;  ///< y equals x where none was given
   std::string output;
   std::string edges, extra;  ///< empty: not wanted
+  FilterRequest filter;
   PipelineOptions options;
   bool paper = false, json = false, quiet = false;
 };

@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 
-#include "gcbs/io.h"
 #include "values.h"
 
 namespace gcbs::cli {
@@ -17,10 +16,7 @@ constexpr Flag kBatchSize{"-k", "-k 64"}, kQuantile{"-q", "-q 0.999"}, kNeighbou
     kMethod{"--method", "--method rcm"}, kThreshold{"--threshold", "--threshold exact"},
     kShortcut{"--shortcut", "--shortcut auto"}, kThreads{"--threads", "--threads 4"},
     kSeed{"--seed", "--seed 7"}, kIsa{"--isa", "--isa scalar"},
-    kMemoryLimit{"--memory-limit", "--memory-limit 8G"},
-    kRelativeMargin{"--relative-margin", "--relative-margin 0.05"},
-    kAbsoluteMargin{"--absolute-margin", "--absolute-margin 0.1"},
-    kMaxScore{"--max-score", "--max-score 0.9"};
+    kMemoryLimit{"--memory-limit", "--memory-limit 8G"};
 
 constexpr std::array kMethods{Method::rcm, Method::cm, Method::chain, Method::random, Method::natural};
 constexpr std::array kModes{ThresholdMode::exact, ThresholdMode::estimate, ThresholdMode::paper};
@@ -63,23 +59,6 @@ void declare_graph(CLI::App& verb, GraphFlags& flags) {
   graph("--shortcut", flags.shortcut,
         "skip what cannot matter: auto (default), on, off; the answer is the same")
       ->type_name("WHEN");
-}
-
-void declare_filter(CLI::App& verb, FilterFlags& flags, const char* what) {
-  const auto filter = [&](const char* name, auto& word, const std::string& text) {
-    return verb.add_option(name, word, text)->group("False negatives");
-  };
-  filter("--groups", flags.groups,
-         "whole numbers, one a row: rows with the same number are " + std::string(what) + "; may be repeated")
-      ->type_name("FILE.npy")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  filter("--relative-margin", flags.relative_margin,
-         "nor are pairs more similar than (1 - V) times their positive; 0 <= V <= 1")
-      ->type_name("V");
-  filter("--absolute-margin", flags.absolute_margin, "nor pairs more similar than their positive less V")
-      ->type_name("V");
-  filter("--max-score", flags.max_score, "nor pairs more similar than V")->type_name("V");
 }
 
 void declare_output(CLI::App& verb, RunFlags& flags) {
@@ -144,25 +123,6 @@ void resolve_graph(const GraphFlags& flags, SimilarityOptions& options) {
     options.shortcut = choice(kShortcut, *flags.shortcut, names_of(kShortcuts), shortcut_from);
 }
 
-FilterRequest resolve_filter(const FilterFlags& flags) {
-  FilterRequest request;
-  for (const std::string& file : flags.groups)
-    request.group_files.push_back(
-        needed(file, "the name after --groups", "an empty name is no file", "for example --groups ids.npy"));
-  if (flags.relative_margin) {
-    request.options.relative_margin = real_number(kRelativeMargin, *flags.relative_margin);
-    if (!(*request.options.relative_margin >= 0 && *request.options.relative_margin <= 1))
-      throw wrong_value(kRelativeMargin, *flags.relative_margin, "a number from 0 to 1");
-  }
-  if (flags.absolute_margin) {
-    request.options.absolute_margin = real_number(kAbsoluteMargin, *flags.absolute_margin);
-    if (!(*request.options.absolute_margin >= 0 && *request.options.absolute_margin <= 2))
-      throw wrong_value(kAbsoluteMargin, *flags.absolute_margin, "a number from 0 to 2");
-  }
-  if (flags.max_score) request.options.max_score = real_number(kMaxScore, *flags.max_score);
-  return request;
-}
-
 RunOptions resolve_run(const RunFlags& flags) {
   RunOptions options;
   if (flags.threads)
@@ -174,11 +134,5 @@ RunOptions resolve_run(const RunFlags& flags) {
 }
 
 Method method_of(const std::string& name) { return choice(kMethod, name, names_of(kMethods), method_from); }
-
-std::vector<std::vector<std::int64_t>> read_groups(const std::vector<std::string>& files) {
-  std::vector<std::vector<std::int64_t>> groups;
-  for (const std::string& file : files) groups.push_back(read_integers(file));
-  return groups;
-}
 
 }  // namespace gcbs::cli

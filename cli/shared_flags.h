@@ -7,8 +7,11 @@
 
 #include "gcbs/cpu.h"
 #include "gcbs/error.h"
+#include "gcbs/filter.h"
+#include "gcbs/io.h"
 #include "gcbs/loss.h"
 #include "gcbs/pipeline.h"
+#include "report/report.h"
 
 namespace CLI {
 class App;
@@ -33,12 +36,24 @@ struct GraphFlags {
 
 struct FilterFlags {
   std::vector<std::string> groups;
-  Word relative_margin, absolute_margin, max_score;
+  Word relative_margin, absolute_margin, max_score, guide_x, guide_y, skip_top;
+  bool symmetric = false;
 };
-/// Ids are read from files later.
+/// Ids and guides are read from files later.
 struct FilterRequest {
   std::vector<std::string> group_files;
+  std::string guide_x, guide_y;  ///< empty: none
   FilterOptions options;
+
+  /// All files that are read.
+  std::vector<std::string> files() const;
+  /// What the report calls them.
+  FilterPaths paths() const;
+};
+/// The guides live in mapped files.
+struct FilterFiles {
+  FilterOptions options;
+  std::vector<FileMatrix> guides;
 };
 
 struct RunFlags {
@@ -56,7 +71,9 @@ struct RunOptions {
 void declare_inputs(CLI::App& verb, InputFlags& flags);
 void declare_batch_size(CLI::App& verb, Word& batch_size);
 void declare_graph(CLI::App& verb, GraphFlags& flags);
-void declare_filter(CLI::App& verb, FilterFlags& flags, const char* what);
+void declare_filter(CLI::App& verb, FilterFlags& flags, const char* what, const char* groups = "");
+/// And those that judge pairs from both sides, or choose edges.
+void declare_pair_filter(CLI::App& verb, FilterFlags& flags, const char* what);
 void declare_output(CLI::App& verb, RunFlags& flags);
 void declare_run(CLI::App& verb, RunFlags& flags, const char* seed_of);
 
@@ -64,7 +81,8 @@ void declare_run(CLI::App& verb, RunFlags& flags, const char* seed_of);
 InputFiles resolve_inputs(const InputFlags& flags, const char* example);
 std::size_t resolve_batch_size(const Word& batch_size);
 void resolve_graph(const GraphFlags& flags, SimilarityOptions& options);
-FilterRequest resolve_filter(const FilterFlags& flags);
+FilterRequest resolve_filter(const FilterFlags& flags, bool one_side = true);
+void refuse_paper_filter(const FilterRequest& request, const SimilarityOptions& similarity, bool paper);
 RunOptions resolve_run(const RunFlags& flags);
 Method method_of(const std::string& name);
 
@@ -72,7 +90,8 @@ Method method_of(const std::string& name);
 std::string needed(const Word& word, const std::string& what, const std::string& why, const std::string& fix);
 Error contradiction(const std::string& first, const std::string& second, const std::string& reason);
 
-/// Reads the files of --groups.
+/// Reads the files of a filter; of --groups alone.
+FilterFiles read_filter(const FilterRequest& request);
 std::vector<std::vector<std::int64_t>> read_groups(const std::vector<std::string>& files);
 
 }  // namespace gcbs::cli

@@ -32,9 +32,8 @@ Array<RankCut> find_cuts(const PairJudge& judge, std::size_t skip_top, const Row
 
 std::uint64_t count_wanted_edges(const SimilarityOptions& options, std::size_t batch_size, std::size_t rows) {
   const auto n = static_cast<double>(rows);
-  const double wanted = options.quantile
-                            ? (1 - *options.quantile) * n * n
-                            : options.neighbours.value_or(static_cast<double>(batch_size)) * n;
+  const double wanted = options.quantile ? (1 - *options.quantile) * n * n
+                                         : options.neighbours.value_or(static_cast<double>(batch_size)) * n;
   return static_cast<std::uint64_t>(std::llround(wanted));
 }
 

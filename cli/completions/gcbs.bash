@@ -26,13 +26,14 @@ _gcbs() {
     local run='--json --quiet --threads --isa --memory-limit -h --help --version'
     local graph='-k --batch-size -m --neighbours -q --quantile --threshold --shortcut --normalised --seed'
     local filter='--groups --relative-margin --absolute-margin --max-score'
-    local batches='--block --random-share --epoch --extra'
+    local pairs="$filter --symmetric --guide-x --guide-y --skip-top"
+    local batches='--block --random-share --epoch --extra --objective --effort --from'
     local loss='--order --random-trials --temperature --direction --form --negatives'
     local flags
     case ${COMP_WORDS[1]} in
-        order) flags="$graph $batches --method --paper -o --output --edges --extra-output --no-verdict $run" ;;
-        gap) flags="$graph $batches $loss $filter --method --per-batch $run" ;;
-        compare) flags="$graph $batches $loss $filter --methods $run" ;;
+        order) flags="$graph $batches $pairs --method --temperature --paper -o --output --edges --extra-output --no-verdict $run" ;;
+        gap) flags="$graph $batches $loss $pairs --method --per-batch $run" ;;
+        compare) flags="$graph $batches $loss $pairs --methods $run" ;;
         mine) flags="--top --skip-top --corpus --positives $filter --min-score --normalised -o --output --scores $run" ;;
     esac
 

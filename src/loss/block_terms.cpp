@@ -26,8 +26,8 @@ std::size_t band_rows(std::size_t batch_size) noexcept {
   return (rows + kDenseRows - 1) / kDenseRows * kDenseRows;
 }
 
-BlockTerms::BlockTerms(const LossPart& part, std::span<const JudgedPart> judged,
-                       const Admissible& admissible, double temperature, const Kernel& kernel, std::size_t largest_batch,
+BlockTerms::BlockTerms(const LossPart& part, std::span<const JudgedPart> judged, const Admissible& admissible,
+                       double temperature, const Kernel& kernel, std::size_t largest_batch,
                        const RunContext& run)
     : part_(part),
       admissible_(admissible),

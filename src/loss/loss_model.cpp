@@ -63,8 +63,8 @@ LossModel::LossModel(const Rows& x, const Rows& y, const Rows* negatives, const 
     };
     const auto found = std::find_if(parts_.begin(), parts_.end(), same);
     if (found == parts_.end())
-      further_.push_back(std::make_unique<const LossPart>(
-          make_part(*kind.left, *kind.right, true, largest_table, run)));
+      further_.push_back(
+          std::make_unique<const LossPart>(make_part(*kind.left, *kind.right, true, largest_table, run)));
     judged_.push_back({found == parts_.end() ? further_.back().get() : &found->part, kind.both_ways});
   }
 }

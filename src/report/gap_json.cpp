@@ -26,10 +26,7 @@ Json options_json(const GapReport& report) {
   json["direction"] = name_of(loss.direction);
   json["form"] = name_of(loss.form);
   json["negatives"] = path_json(report.negatives_path);
-  json["groups"] = report.group_paths;
-  json["relative_margin"] = number_json(loss.filter.relative_margin);
-  json["absolute_margin"] = number_json(loss.filter.absolute_margin);
-  json["max_score"] = number_json(loss.filter.max_score);
+  add_filter_options(json, loss.filter, report.filter);
   json["random_trials"] = loss.random_trials;
   add_batch_options(json, run.batches);
   json["per_batch"] = path_json(report.per_batch_path);

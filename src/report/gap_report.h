@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "gcbs/gap.h"
+#include "report/report.h"
 
 namespace gcbs {
 
 struct GapReport {
   std::string command;  ///< gap or compare
   std::string x_path, y_path, negatives_path, per_batch_path;
-  std::vector<std::string> order_paths, group_paths;
+  std::vector<std::string> order_paths;
+  FilterPaths filter;
   std::size_t rows = 0, dim = 0;
   GapOptions options;  ///< ids and orders need not be in it
   GapResult result;

@@ -43,6 +43,7 @@ Json options_of(const OrderReport& report) {
   json["threshold"] = name_of(similarity.threshold);
   json["shortcut"] = name_of(similarity.shortcut);
   json["paper"] = report.paper;
+  add_filter_options(json, options.filter, report.filter);
   json["normalised"] = similarity.normalised;
   json["verdict"] = options.verdict.has_value();
   json["seed"] = options.seed;
@@ -71,6 +72,7 @@ std::string json_of(const OrderReport& report) {
                   {"method", name_of(report.options.ordering.method)},
                   {"threshold", threshold_json(result.threshold)},
                   {"edges", result.edge_count},
+                  {"rows_without_edges", result.rows_without_edges},
                   {"batches", result.batches.batches},
                   {"moved", result.batches.moved},
                   {"suspects_in_batch", count_json(result.batches.suspects_in_batch)},

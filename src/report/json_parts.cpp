@@ -38,6 +38,17 @@ void add_graph_options(Json& options, const PipelineOptions& run, double quantil
                               : run.similarity.neighbours.value_or(static_cast<double>(run.batch_size));
 }
 
+void add_filter_options(Json& options, const FilterOptions& filter, const FilterPaths& paths) {
+  options["groups"] = paths.groups;
+  options["relative_margin"] = number_json(filter.relative_margin);
+  options["absolute_margin"] = number_json(filter.absolute_margin);
+  options["max_score"] = number_json(filter.max_score);
+  options["symmetric"] = filter.symmetric;
+  options["guide_x"] = path_json(paths.guide_x);
+  options["guide_y"] = path_json(paths.guide_y);
+  options["skip_top"] = filter.skip_top;
+}
+
 std::string printed(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

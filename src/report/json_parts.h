@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gcbs/pipeline.h"
+#include "report/report.h"
 
 namespace gcbs {
 
@@ -27,6 +28,8 @@ Json limit_json(std::uint64_t memory_limit);
 void add_graph_options(Json& options, const PipelineOptions& run, double quantile, std::size_t rows);
 /// block, random_share, epoch, extra.
 void add_batch_options(Json& options, const BatchOptions& batches);
+/// Which negatives count.
+void add_filter_options(Json& options, const FilterOptions& filter, const FilterPaths& paths);
 /// The whole text, ending with a newline.
 std::string printed(const Json& json);
 

@@ -15,6 +15,12 @@ struct ReportLine {
   std::string label, text;
 };
 
+/// The files of a filter, as the run was given them.
+struct FilterPaths {
+  std::vector<std::string> groups;  ///< or the word duplicates
+  std::string guide_x, guide_y;     ///< empty: none
+};
+
 /// A finished `gcbs order`: what was asked, and the result with the program's own stages in it.
 struct OrderReport {
   std::string x_path, y_path, output_path;
@@ -24,6 +30,7 @@ struct OrderReport {
   PipelineOptions options;
   bool paper = false;
   OrderResult result;  ///< stages from read to write
+  FilterPaths filter{};
   double seconds = 0;  ///< the whole run
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "gcbs/version.h"
@@ -16,6 +17,7 @@ namespace {
 
 std::string threshold_text(const OrderReport& report) {
   const Threshold& threshold = *report.result.threshold;
+  if (std::isinf(threshold.value)) return "none: there are no more admissible pairs than were asked for";
   std::string text = fmt::format("{:.6f}  {}", threshold.value, name_of(threshold.mode));
   if (threshold.low != threshold.high)
     text += fmt::format(", between {:.6f} and {:.6f}", threshold.low, threshold.high);
@@ -117,7 +119,10 @@ std::vector<ReportLine> lines_of(const OrderReport& report) {
     const double a_row =
         static_cast<double>(result.edge_count) / static_cast<double>(std::max<std::size_t>(report.rows, 1));
     lines.push_back({"threshold", threshold_text(report)});
-    lines.push_back({"edges", fmt::format("{}  {:.1f} a row", grouped(result.edge_count), a_row)});
+    std::string edges = fmt::format("{}  {:.1f} a row", grouped(result.edge_count), a_row);
+    if (report.options.filter.is_on())
+      edges += fmt::format(", {} rows have none", grouped(result.rows_without_edges));
+    lines.push_back({"edges", edges});
   }
   lines.push_back({"order", order_text(report)});
   if (const std::string text = batches_text(report); !text.empty()) lines.push_back({"batches", text});

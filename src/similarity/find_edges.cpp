@@ -115,9 +115,8 @@ Joined join_all(const Rows& x, const Rows& y, double quantile, const SimilarityO
   const MakeSieve make_sieve = [&] { return EdgeSieve(*filter, *sieve_operands, x, y, kernel); };
 
   begin_stage("threshold");
-  const TailSample sample =
-      sample_tail(fine, quantile, wanted_tail(mode, quantile, x.count()), kernel, options.seed, run,
-                  filter != nullptr ? &make_sieve : nullptr);
+  const TailSample sample = sample_tail(fine, quantile, wanted_tail(mode, quantile, x.count()), kernel,
+                                        options.seed, run, filter != nullptr ? &make_sieve : nullptr);
   const auto band_at = [&](double deviations) {
     if (deviations > kMostDeviations) return Band{-kInfinity, kInfinity};
     return keep_order ? sample_chunk_median(fine, quantile, kernel, deviations, options.seed, run)

@@ -45,8 +45,7 @@ SieveOperands::SieveOperands(const PairJudge& judge, const FinePrepared& own, co
   for (const Judged& kind : judged) {
     const bool left_x = kind.left == judged[0].left, right_x = kind.right == judged[0].left;
     add(kind, left_x ? fine.x : fine.y, right_x && &kind != &judged[0] ? fine.x : fine.y, fine.rounding, run);
-    classes_.emplace_back(left_x ? equal_x : equal_y,
-                          right_x && &kind != &judged[0] ? equal_x : equal_y);
+    classes_.emplace_back(left_x ? equal_x : equal_y, right_x && &kind != &judged[0] ? equal_x : equal_y);
   }
 }
 
@@ -61,8 +60,7 @@ void SieveOperands::add(const Judged& judged, const FineOperand& left, const Fin
     kind.right_offset = by_row(right.offset, right.places, run);
   } else {
     const std::vector<float>& mean = left.mean;
-    kind.left_offset =
-        offsets_of(*judged.left, mean, similarity(mean.data(), mean.data(), mean.size()), run);
+    kind.left_offset = offsets_of(*judged.left, mean, similarity(mean.data(), mean.data(), mean.size()), run);
     kind.right_offset = offsets_of(*judged.right, mean, 0, run);
   }
   kinds_.push_back(std::move(kind));

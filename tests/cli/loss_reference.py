@@ -22,21 +22,56 @@ def log_sum_exp(exponents):
     return most[:, 0] + np.log(np.exp(exponents - most).sum(axis=1))
 
 
-def admissible_negatives(s, groups=(), relative_margin=None, absolute_margin=None, max_score=None):
-    """(i, j): j != i, not of one group in any list, and by no margin suspected of being a positive."""
+def admissible_negatives(
+    s,
+    groups=(),
+    relative_margin=None,
+    absolute_margin=None,
+    max_score=None,
+    further=(),
+):
+    """(i, j): j != i, not of one group in any list, and by no margin suspected of being a positive.
+
+    `further`: more similarities that are judged beside s and its transpose.
+    """
     n = len(s)
     allowed = ~np.eye(n, dtype=bool)
     for ids in groups:
         allowed &= ids[:, None] != ids[None, :]
     positive = np.diag(s)
+    largest = np.maximum.reduce([s, s.T, *further])
     for limit in (
         None if relative_margin is None else positive - relative_margin * np.abs(positive),
         None if absolute_margin is None else positive - absolute_margin,
         None if max_score is None else np.full(n, max_score),
     ):
         if limit is not None:
-            allowed &= np.maximum(s, s.T) <= np.minimum(limit[:, None], limit[None, :])
+            allowed &= largest <= np.minimum(limit[:, None], limit[None, :])
     return allowed
+
+
+def equal_row_ids(rows):
+    """The same number for equal rows."""
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def admissible_pairs(x, y, product, *, groups=(), duplicates=False, symmetric=False, guide=None, **margins):
+    """Contract C10 with all its options; `guide`: another model's X and Y."""
+    groups = list(groups) + ([equal_row_ids(x), equal_row_ids(y)] if duplicates else [])
+    judge_x, judge_y = (x, y) if guide is None else guide
+    further = [product(judge_x, judge_x), product(judge_y, judge_y)] if symmetric else []
+    return admissible_negatives(product(judge_x, judge_y), groups, further=further, **margins)
+
+
+def admissible_edges(s, admissible, wanted, skip_top=0):
+    """The largest `wanted` admissible values, ties at the next one left out, and that next one."""
+    values = np.where(admissible, s, -np.inf)
+    if skip_top:
+        ranked = np.argsort(-values, axis=1, kind="stable")[:, :skip_top]
+        np.put_along_axis(values, ranked, -np.inf, axis=1)
+    ordered = np.sort(values[values > -np.inf])[::-1]
+    threshold = ordered[wanted] if wanted < len(ordered) else -np.inf
+    return np.argwhere(values > threshold), threshold
 
 
 def fast_similarities(x, y, normalised=False):
@@ -60,13 +95,16 @@ class Losses:
         negatives=None,
         normalised=False,
         product=similarities,
+        skip_top=0,
         **filters,
     ):
         self.s = product(x, y, normalised)
         self.n = len(self.s)
         self.temperature = temperature
         self.direction = direction
-        self.admissible = admissible_negatives(self.s, **filters)
+        self.filtered = bool(filters) or skip_top > 0
+        self.skip_top = skip_top
+        self.admissible = admissible_pairs(x, y, lambda a, b: product(a, b, normalised), **filters)
         # Of each direction: similarities of its anchors (rows) and what they meet (columns), -infinity
         # where that is no negative that counts.
         admitted = [(self.s, "x"), (self.s.T, "y")]
@@ -191,6 +229,9 @@ class Losses:
     # --- edges ---
 
     def edges(self, quantile):
+        if self.filtered:
+            wanted = round((1 - quantile) * self.n**2)
+            return admissible_edges(self.s, self.admissible, wanted, self.skip_top)[0]
         return edges_above(self.s, np.quantile(self.s, quantile))
 
     def edge_stats(self, order, k, edges):

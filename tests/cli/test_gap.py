@@ -36,8 +36,13 @@ class Case:
             elif name == "negatives":
                 self.save(Z=value)
                 words += ["--negatives", "Z.npy"]
-            elif name == "normalised":
-                words += ["--normalised"]
+            elif name == "guide":
+                self.save(GX=value[0], GY=value[1])
+                words += ["--guide-x", "GX.npy", "--guide-y", "GY.npy"]
+            elif name == "duplicates":
+                words += ["--groups", "duplicates"]
+            elif name in ("normalised", "symmetric"):
+                words += [f"--{name}"]
             else:
                 words += [f"--{name.replace('_', '-')}", value]
         return words
@@ -81,6 +86,9 @@ def some_groups(n, seed=2):
         {"relative_margin": 0.1, "absolute_margin": 0.2, "max_score": 0.5, "groups": 2},
         {"form": "simclr", "relative_margin": 0.2, "groups": 1},
         {"negatives": True, "absolute_margin": 0.3, "groups": 1},
+        {"relative_margin": 0.3, "symmetric": True},
+        {"relative_margin": 0.3, "guide": True},
+        {"max_score": 0.5, "guide": True, "symmetric": True, "form": "simclr", "skip_top": 2},
         {"temperature": 0.5, "form": "simclr"},
     ],
     ids=lambda options: "-".join(options) or "plain",
@@ -93,6 +101,8 @@ def test_every_option(gcbs, tmp_path, options, direction):
         options["groups"] = some_groups(n)[: options["groups"]]
     if "negatives" in options:
         options["negatives"] = z
+    if "guide" in options:
+        options["guide"] = related(n, 4, seed=3)[:2]
     report = Case(tmp_path, x, y).check(gcbs, k, **options)
     assert report["error_bound"] <= 1e-9, "all products are exact at this size"
     assert report["options"]["direction"] == direction

@@ -31,9 +31,9 @@ class FilterReference {
  private:
   std::size_t n_;
   FilterOptions options_;
-  std::vector<double> all_;                  ///< of X and Y
-  std::vector<double> xy_, xx_, yy_;         ///< of those who judge
-  std::vector<std::vector<bool>> are_mates_; ///< pair by pair
+  std::vector<double> all_;                   ///< of X and Y
+  std::vector<double> xy_, xx_, yy_;          ///< of those who judge
+  std::vector<std::vector<bool>> are_mates_;  ///< pair by pair
 };
 
 }  // namespace gcbs::testing

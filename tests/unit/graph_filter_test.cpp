@@ -251,7 +251,8 @@ TEST(PairJudge, RefusesWhatDoesNotFit) {
   EXPECT_EQ(kind_of([&](FilterOptions& f) { f.symmetric = true; }), ErrorKind::usage);
   EXPECT_EQ(kind_of([&](FilterOptions& f) { guide(f, narrow, narrow), f.relative_margin.reset(); }),
             ErrorKind::usage);
-  EXPECT_EQ(kind_of([&](FilterOptions& f) { guide(f, narrow, narrow), f.guide_y.reset(); }), ErrorKind::usage);
+  EXPECT_EQ(kind_of([&](FilterOptions& f) { guide(f, narrow, narrow), f.guide_y.reset(); }),
+            ErrorKind::usage);
   EXPECT_EQ(kind_of([&](FilterOptions& f) { f.relative_margin = 1.5; }), ErrorKind::usage);
 }
 
