@@ -1,21 +1,17 @@
-// Batches are independent: each gathers the edges of its rows, adds up by column in the order of the batch,
-// sorts by mass, and takes from the top what may be taken. Cost: a sort of the kept edges, batch by batch;
-// where suspects are judged, a batch's size of looks for every row that is taken.
+// Batches are independent: each adds up the shares of its rows' edges by column, in the order of the batch,
+// and takes from a heap, the heaviest first, what may be taken. Cost: an exponential and an addition for
+// each kept edge, a number a row for each worker; where suspects are judged, a batch's size of looks for
+// every row that is taken.
 #include "batches/extra_columns.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "base/elementary.h"
 
 namespace gcbs {
 namespace {
-
-struct Share {
-  Vertex column;
-  Vertex place;  ///< in the batch: sums have a fixed order
-  double mass;
-};
 
 class Chooser {
  public:
@@ -46,37 +42,53 @@ class Chooser {
   std::vector<std::vector<Vertex>> taken_;  ///< groups by list: the batch's, sorted, then those of extras
 };
 
-/// Each column once, with all its mass, the heaviest first.
-std::vector<Share> ranked_columns(std::span<const Vertex> members, const EdgeMass& mass) {
-  std::vector<Vertex> inside(members.begin(), members.end());
-  std::sort(inside.begin(), inside.end());
-  std::vector<Share> shares;
-  for (std::size_t p = 0; p < members.size(); ++p) {
-    const Vertex i = members[p];
-    const std::span<const Vertex> row = mass.edges.row(i);
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      const double s = static_cast<double>(mass.values[mass.edges.offsets[i] + c]);
-      shares.push_back({row[c], static_cast<Vertex>(p), exp_of(s / mass.temperature - mass.log_sums[i])});
+/// A worker's sums of mass by column, and the columns that have any.
+class Masses {
+ public:
+  Masses(std::size_t columns, MemoryMeter* meter) : sums_(columns, 0.0, meter) {}
+
+  /// Of one batch. Its own rows are left out.
+  void gather(std::span<const Vertex> members, const EdgeMass& mass) {
+    for (const Vertex column : touched_) sums_[column] = 0;
+    touched_.clear();
+    for (const Vertex i : members) {
+      const std::span<const Vertex> row = mass.edges.row(i);
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        const double s = static_cast<double>(mass.values[mass.edges.offsets[i] + c]);
+        const double share = exp_of(s / mass.temperature - mass.log_sums[i]);
+        if (sums_[row[c]] == 0 && share > 0) touched_.push_back(row[c]);
+        sums_[row[c]] += share;
+      }
     }
+    for (const Vertex i : members) sums_[i] = 0;
+    heap_.clear();
+    for (const Vertex column : touched_)
+      if (sums_[column] > 0) heap_.push_back({sums_[column], column});
+    std::make_heap(heap_.begin(), heap_.end(), is_lighter);
   }
-  std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) {
-    return a.column != b.column ? a.column < b.column : a.place < b.place;
-  });
-  std::vector<Share> columns;
-  for (const Share& share : shares) {
-    if (columns.empty() || columns.back().column != share.column)
-      columns.push_back(share);
-    else
-      columns.back().mass += share.mass;
+
+  bool has_more() const noexcept { return !heap_.empty(); }
+  /// The heaviest column that is left, of equal ones the lowest.
+  Vertex next() {
+    std::pop_heap(heap_.begin(), heap_.end(), is_lighter);
+    const Vertex column = heap_.back().column;
+    heap_.pop_back();
+    return column;
   }
-  std::erase_if(columns, [&](const Share& share) {
-    return std::binary_search(inside.begin(), inside.end(), share.column);
-  });
-  std::sort(columns.begin(), columns.end(), [](const Share& a, const Share& b) {
-    return a.mass != b.mass ? a.mass > b.mass : a.column < b.column;
-  });
-  return columns;
-}
+
+ private:
+  struct Heavy {
+    double mass;
+    Vertex column;
+  };
+  static bool is_lighter(const Heavy& a, const Heavy& b) noexcept {
+    return a.mass != b.mass ? a.mass < b.mass : a.column > b.column;
+  }
+
+  Array<double> sums_;
+  std::vector<Vertex> touched_;  ///< columns whose sum is above zero, each once
+  std::vector<Heavy> heap_;
+};
 
 }  // namespace
 
@@ -85,17 +97,21 @@ ExtraColumns choose_extras(std::span<const Vertex> order, std::size_t batch_size
                            const RunContext& run) {
   const std::size_t n = order.size(), batches = (n + batch_size - 1) / batch_size;
   ExtraColumns extras{batches, columns, Array<std::int64_t>(batches * columns, std::int64_t{-1}, run.meter)};
+  std::vector<std::optional<Masses>> workers(std::max(run.threads, 1u));
   parallel_for(
       run, batches, 1,
-      [&](std::size_t b, std::size_t, unsigned) {
+      [&](std::size_t b, std::size_t, unsigned worker) {
+        if (!workers[worker]) workers[worker].emplace(n, run.meter);
+        Masses& masses = *workers[worker];
         const auto members = order.subspan(b * batch_size, std::min(batch_size, n - b * batch_size));
         Chooser chooser(members, groups, is_suspect);
-        std::size_t chosen = 0;
-        for (const Share& share : ranked_columns(members, mass)) {
-          if (chosen == columns) break;
-          if (!chooser.admits(share.column)) continue;
-          chooser.take(share.column);
-          extras.rows[b * columns + chosen++] = share.column;
+        masses.gather(members, mass);
+        for (std::size_t chosen = 0; chosen < columns && masses.has_more();) {
+          run.check_stop();
+          const Vertex column = masses.next();
+          if (!chooser.admits(column)) continue;
+          chooser.take(column);
+          extras.rows[b * columns + chosen++] = column;
         }
       },
       Report::progress);

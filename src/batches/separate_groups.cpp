@@ -29,7 +29,7 @@ namespace {
 constexpr std::size_t kTargets = 6;      // batches with neighbours that are tried
 constexpr std::size_t kNear = 2;         // batches near by that are tried where they have a swap
 constexpr std::size_t kCandidates = 8;   // rows of a batch whose swap is weighed exactly
-constexpr std::size_t kPollEvery = 256;  // rows between two looks at the clock
+constexpr std::size_t kPollEvery = 256;  // rows, or batches, between two looks whether to stop
 
 /// A swap that may be made, and what it costs.
 struct Offer {
@@ -47,6 +47,7 @@ class Separation {
     std::vector<Vertex> result;
     std::vector<Vertex> crowd;
     for (std::size_t b = 0; b < seating_.batches(); ++b) {
+      if (b % kPollEvery == 0) run_.check_stop();
       crowd.clear();
       for (const Vertex row : seating_.members(b))
         if (seating_.has_mate(row)) crowd.push_back(row);
@@ -130,6 +131,7 @@ class Separation {
 
   /// The row takes the place of `out`, which goes to a third batch where it fits.
   bool place_by_two(Vertex row, Vertex out, std::size_t& looks) {
+    run_.check_stop();  // before the swap: it must be undone or completed
     const int first = seating_.swap_excess(row, out);
     seating_.swap(row, out);
     for (std::size_t b = 0; b < seating_.batches() && looks > 0; ++b) {

@@ -19,12 +19,14 @@ class Suspicion {
       : seating_(seating), is_suspect_(is_suspect), run_(run), partners_(seating.rows()) {
     parallel_for(run, seating.batches(), 1, [&](std::size_t b, std::size_t, unsigned) {
       const std::span<const Vertex> members = seating.members(b);
-      for (std::size_t p = 0; p < members.size(); ++p)
+      for (std::size_t p = 0; p < members.size(); ++p) {
+        run.check_stop();
         for (std::size_t q = 0; q < p; ++q)
           if (is_suspect(members[p], members[q])) {
             partners_[members[p]].push_back(members[q]);
             partners_[members[q]].push_back(members[p]);
           }
+      }
     });
     left_ = 2 * seating.rows() * seating.members(0).size();
   }

@@ -8,7 +8,7 @@
 namespace gcbs {
 
 /// Bytes of the rows of Y that edge_values holds at a time, at least; never less than a quarter of them.
-inline constexpr std::size_t kStripeBytes = std::size_t{1} << 28;
+inline constexpr std::size_t kStripeBytes = std::size_t{1} << 30;
 
 /// s(i,j) of contract C1, rounded to float32, in the order of edges.columns. Parallel, the same bytes for
 /// every thread count.

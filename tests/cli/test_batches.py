@@ -10,13 +10,13 @@ TEMPERATURE = 0.05
 
 @pytest.fixture
 def pairs(gcbs, tmp_path):
-    """60 pairs: so few that the sums of the softmax are not estimated."""
+    """30 pairs: so few that the sums of the softmax are not estimated."""
     rng = np.random.default_rng(5)
-    x = rng.standard_normal((60, 6)).astype(np.float32)
-    y = (x + 0.7 * rng.standard_normal((60, 6))).astype(np.float32)
+    x = rng.standard_normal((30, 6)).astype(np.float32)
+    y = (x + 0.7 * rng.standard_normal((30, 6))).astype(np.float32)
     np.save(tmp_path / "X.npy", x)
     np.save(tmp_path / "Y.npy", y)
-    np.save(tmp_path / "ids.npy", np.arange(60) % 23)
+    np.save(tmp_path / "ids.npy", np.arange(30) % 11)
     return similarities(x, y)
 
 
@@ -44,7 +44,7 @@ def best_extras(s, edges, batch, count, ids):
 def test_blocks_stay_whole(gcbs, pairs):
     plain, _ = order_of(gcbs, "-k", 12)
     mixed, report = order_of(gcbs, "-k", 12, "--block", 4)
-    assert report["options"]["block"] == 4 and report["moved"] == 0 and report["batches"] == 5
+    assert report["options"]["block"] == 4 and report["moved"] == 0 and report["batches"] == 3
     blocks = {tuple(block) for block in batches_of(plain, 4)}
     assert {tuple(block) for block in batches_of(mixed, 4)} == blocks and not np.array_equal(mixed, plain)
     again, _ = order_of(gcbs, "-k", 12, "--block", 4)
@@ -57,18 +57,19 @@ def test_random_share_leaves_the_rest_in_its_batch(gcbs, pairs):
     drawn, report = order_of(gcbs, "-k", 12, "--random-share", 0.25)
     assert report["options"]["random_share"] == 0.25
     for before, after in zip(batches_of(plain, 12), batches_of(drawn, 12), strict=True):
-        assert 9 <= len(set(before) & set(after)) <= 12
+        stay = len(before) - int(0.25 * len(before) + 0.5)
+        assert stay <= len(set(before) & set(after)) <= len(before)
     assert not np.array_equal(plain, drawn)
 
 
 def test_epochs_shuffle_batches(gcbs, pairs):
-    plain, _ = order_of(gcbs, "-k", 8)  # the last batch has 4
+    plain, _ = order_of(gcbs, "-k", 8)  # the last batch has 6
     first, _ = order_of(gcbs, "-k", 8, "--epoch", 1)
     second, _ = order_of(gcbs, "-k", 8, "--epoch", 2)
     batches = sorted(map(tuple, batches_of(plain, 8)))
     assert sorted(map(tuple, batches_of(first, 8))) == sorted(map(tuple, batches_of(second, 8))) == batches
     assert not np.array_equal(first, second)
-    assert np.array_equal(first[-4:], plain[-4:]) and np.array_equal(second[-4:], plain[-4:])
+    assert np.array_equal(first[-6:], plain[-6:]) and np.array_equal(second[-6:], plain[-6:])
 
 
 @pytest.mark.parametrize("method", ["rcm", "random", "natural"])
@@ -77,11 +78,11 @@ def test_extra_columns_are_the_heaviest(gcbs, pairs, method):
     order, report = order_of(gcbs, *words, "--block", 4)
     extra = np.load(gcbs.folder / "extra.npy")
     assert report["extra_output"] == "extra.npy" and report["options"]["extra"] == 5
-    assert extra.dtype == np.int64 and extra.shape == (8, 5)
+    assert extra.dtype == np.int64 and extra.shape == (4, 5)
     gcbs("order", "X.npy", "Y.npy", "-k", 8, "-m", 10, "-o", "ignored.npy", "--edges", "edges.npy")
     edges = np.load(gcbs.folder / "edges.npy")
     for batch, found in zip(batches_of(order, 8), extra, strict=True):
-        assert list(found) == best_extras(pairs, edges, batch, 5, np.arange(60))
+        assert list(found) == best_extras(pairs, edges, batch, 5, np.arange(30))
     order_of(gcbs, *words, "--block", 4, "--threads", 3)
     assert np.array_equal(np.load(gcbs.folder / "extra.npy"), extra)
 
@@ -95,8 +96,8 @@ def test_gap_counts_extra_columns_for_x(gcbs, pairs):
         columns = columns[columns >= 0]
         positive = np.diag(pairs)[batch] / TEMPERATURE
         met = pairs[np.ix_(batch, [*batch, *columns])] / TEMPERATURE
-        loss["x"] += (log_sum_exp(met) - positive).sum() / 60
-        loss["y"] += (log_sum_exp(pairs[np.ix_(batch, batch)].T / TEMPERATURE) - positive).sum() / 60
+        loss["x"] += (log_sum_exp(met) - positive).sum() / 30
+        loss["y"] += (log_sum_exp(pairs[np.ix_(batch, batch)].T / TEMPERATURE) - positive).sum() / 30
     report = gcbs.json("gap", "X.npy", "Y.npy", *words, "--method", "random", "--order", "order.npy")
     plain = gcbs.json("gap", "X.npy", "Y.npy", "-k", 8, "-m", 10, "--order", "order.npy")
     for found in report["orders"]:
@@ -110,9 +111,9 @@ def test_gap_counts_extra_columns_for_x(gcbs, pairs):
 def test_gap_keeps_groups_apart_in_methods(gcbs, pairs):
     report = gcbs.json("gap", "X.npy", "Y.npy", "-k", 8, "--groups", "ids.npy", "--method", "rcm")
     assert report["orders"][0]["moved"] > 0 and report["orders"][0]["suspects_in_batch"] is None
-    np.save(gcbs.folder / "ids.npy", np.arange(60) // 12)
+    np.save(gcbs.folder / "ids.npy", np.arange(30) // 10)
     done = gcbs.fails("gap", "X.npy", "Y.npy", "-k", 8, "--groups", "ids.npy", code=3)
-    assert "group 0, which has 12 rows" in done.stderr and "8 batches" in done.stderr
+    assert "group 0, which has 10 rows" in done.stderr and "4 batches" in done.stderr
 
 
 @pytest.mark.parametrize(

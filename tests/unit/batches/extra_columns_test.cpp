@@ -96,5 +96,22 @@ TEST(ExtraColumns, AreTheHeaviestThatAreAllowed) {
   EXPECT_GT(short_ones, 100u);
 }
 
+TEST(ExtraColumns, WithoutMassAreNone) {
+  // Both rows of the batch have an edge to 2; the share of the first is too small for a number.
+  const Edges edges = edges_of(4, {{0, 2}, {1, 2}, {1, 3}});
+  Array<float> values(3, 1.0f);
+  Array<double> log_sums(4, 0.0);
+  log_sums[0] = 5000;
+  const EdgeMass mass{edges, values, log_sums, 1.0};
+  const RunContext run{1, nullptr, nullptr};
+  const std::vector<Vertex> order{0, 1, 2, 3};
+  const ExtraColumns found = choose_extras(order, 2, mass, 3, {}, {}, run);
+  EXPECT_EQ(std::vector<std::int64_t>(found.rows.begin(), found.rows.end()),
+            (std::vector<std::int64_t>{2, 3, -1, -1, -1, -1}));
+  log_sums[1] = 5000;
+  const ExtraColumns none = choose_extras(order, 2, mass, 1, {}, {}, run);
+  EXPECT_EQ(none.rows[0], -1);
+}
+
 }  // namespace
 }  // namespace gcbs
