@@ -4,11 +4,11 @@
 // among the undecided, no pair with s <= band.low is in a block; the same sets for every thread count.
 // Cost: 2 N^2 depth int8 operations, one int16 product for each pair that int8 cannot decide.
 //
-// A worker takes a block of X rows and walks Y in tiles of 64 columns; for each tile it goes through
-// the block in slices that fit L2 together with the tile, and TileScan yields products and candidates.
-// Each candidate is surely above the band by its int8 bound, or is looked at again by an int16 product;
-// what even that leaves open is undecided. Kept pairs are bits in a strip of kStripTiles tiles; a full
-// strip is turned into column lists, so that columns come out ascending without a sort.
+// A worker takes a block of X rows and walks Y in strips of kStripTiles tiles of 64 columns. The block is cut
+// into slices that fit L2 together with a tile: each slice goes through the tiles of a strip, which wait in
+// L3 for the next slice. TileScan yields the candidates. Each is surely above the band by its int8 bound,
+// or is looked at again by an int16 product; what even that leaves open is undecided. Kept pairs are bits;
+// a finished strip is turned into column lists, so that columns come out ascending without a sort.
 #include "similarity/join.h"
 
 #include <algorithm>
@@ -24,10 +24,13 @@ namespace gcbs {
 namespace {
 
 constexpr std::size_t kStripTiles = 16;
-constexpr std::size_t kSlicesABlock = 8;                 // many, so that a tile is fetched seldom
+constexpr std::size_t kSlicesABlock = 8;                 // many, so that a strip is fetched seldom
 constexpr std::size_t kSettleAt = std::size_t{1} << 15;  // undecided pairs settled at once (point band)
 
-bool by_row(const Undecided& a, const Undecided& b) { return a.row != b.row ? a.row < b.row : a.col < b.col; }
+/// Not a function, so that sorting inlines it.
+constexpr auto by_row = [](const Undecided& a, const Undecided& b) {
+  return a.row != b.row ? a.row < b.row : a.col < b.col;
+};
 
 struct Shared {
   const JoinInput& in;
@@ -67,13 +70,14 @@ class BlockScan {
     found_.clear();
     strip_counts_.clear();
     const std::size_t tiles = count_tiles(s_.in.fine.y.count);
-    for (std::size_t tile = 0; tile < tiles; ++tile) {
-      for (std::size_t slice = 0; slice < rows_; slice += s_.slice_rows) scan_slice(slice, tile);
-      s_.run.check_stop();
-      if ((tile + 1) % kStripTiles == 0 || tile + 1 == tiles) {
-        flush_strip(tile / kStripTiles * kStripTiles * kTileColumns);
-        if (s_.overflow.load(std::memory_order_relaxed)) return;
+    for (std::size_t tile = 0; tile < tiles; tile += kStripTiles) {
+      const std::size_t last = std::min(tiles, tile + kStripTiles);
+      for (std::size_t slice = 0; slice < rows_; slice += s_.slice_rows) {
+        for (std::size_t t = tile; t < last; ++t) scan_slice(slice, t);
+        s_.run.check_stop();
       }
+      flush_strip(tile * kTileColumns);
+      if (s_.overflow.load(std::memory_order_relaxed)) return;
     }
     finish();
   }
@@ -82,32 +86,28 @@ class BlockScan {
   /// Rows from `slice` on, as many as fit L2, against one tile.
   void scan_slice(std::size_t slice, std::size_t tile) {
     const std::size_t rows = std::min(s_.slice_rows, rows_ - slice);
-    const std::size_t unsure = sort_out(slice, rows, tile, scan_.run(first_ + slice, rows, tile));
-    if (unsure == 0) return;
+    const FineOperand* ahead = unsure_ >= kTileColumns ? &s_.in.fine.y : nullptr;
+    unsure_ = sort_out(slice, rows, tile, scan_.run(first_ + slice, rows, tile, ahead));
+    if (unsure_ == 0) return;
+    const std::size_t first_row = first_ + slice;
     std::uint64_t* words = strip_.data() + slice * kStripTiles + tile % kStripTiles;
-    recheck_.run(unsure, undecided_, [&](const FinePair& pair) {
-      words[(pair.row - first_ - slice) * kStripTiles] |= std::uint64_t{1} << pair.col % kTileColumns;
+    recheck_.run(unsure_, undecided_, [=](const FinePair& pair, bool keep) {
+      words[(pair.row - first_row) * kStripTiles] |= std::uint64_t{keep} << pair.col % kTileColumns;
     });
   }
 
   /// Keeps the candidates that their int8 bound puts above the band and lists the others.
-  std::size_t sort_out(std::size_t slice, std::size_t rows, std::size_t tile, TileProducts found) {
-    const std::size_t first_column = tile * kTileColumns;
-    const std::int32_t* row_high = s_.limits.back().row_high.data() + first_ + slice;
-    const std::int32_t* col_high = s_.limits.back().col_high.data() + first_column;
+  std::size_t sort_out(std::size_t slice, std::size_t rows, std::size_t tile, TileHits found) {
+    const std::size_t first_row = first_ + slice, first_column = tile * kTileColumns;
     FinePair* next = recheck_.pairs();
     for (std::size_t r = 0; r < rows; ++r) {
-      std::uint64_t mask = found.candidates(r);
+      const std::uint64_t mask = found.candidates(r);
       if (mask == 0) continue;
-      std::uint64_t kept = 0;
-      for (; mask != 0; mask &= mask - 1) {
-        const auto c = static_cast<std::size_t>(std::countr_zero(mask));
-        const bool sure = found.product(r, c) > std::int64_t{row_high[r]} + col_high[c];
-        kept |= std::uint64_t{sure} << c;
-        *next = {static_cast<Vertex>(first_ + slice + r), static_cast<Vertex>(first_column + c)};
-        next += !sure;
-      }
-      strip_[(slice + r) * kStripTiles + tile % kStripTiles] |= kept;
+      const std::uint64_t sure = found.sure(r);
+      strip_[(slice + r) * kStripTiles + tile % kStripTiles] |= sure;
+      for (std::uint64_t open = mask & ~sure; open != 0; open &= open - 1)
+        *next++ = {static_cast<Vertex>(first_row + r),
+                   static_cast<Vertex>(first_column) + static_cast<Vertex>(std::countr_zero(open))};
     }
     return static_cast<std::size_t>(next - recheck_.pairs());
   }
@@ -211,6 +211,7 @@ class BlockScan {
   TileScan scan_;
   std::size_t block_ = 0, first_ = 0, rows_ = 0;
   Recheck recheck_;
+  std::size_t unsure_ = 0;  // candidates of the last tile that were looked at again
   Array<std::uint64_t> strip_;
   MeteredVector<Vertex> found_;
   MeteredVector<std::uint16_t> strip_counts_;

@@ -67,10 +67,11 @@ FineBound separate_fine(const FinePrepared& fine, const RunContext& run);
 struct FineLimits {
   FineLimits(const FinePrepared& fine, Band band, const RunContext& run);
 
-  /// A product p is open only if scale p + row_reach + col_reach > low.
+  /// A product p is open only if scale p + row_reach + col_reach > low, and surely kept if
+  /// scale p + row_floor + col_floor > high.
   double scale, low, high;
   Array<double> row_reach, col_reach;
-  FineBound bound;
+  Array<double> row_floor, col_floor;
 };
 
 }  // namespace gcbs

@@ -18,26 +18,25 @@ class Recheck {
   /// Where the caller writes the candidates.
   FinePair* pairs() noexcept { return pairs_.data(); }
 
-  /// Looks at the first `count` candidates. Calls keep(pair) where s > high surely; lists those that
-  /// are still open.
-  template <class Keep>
-  void run(std::size_t count, MeteredVector<Undecided>& undecided, Keep&& keep) {
+  /// Looks at the first `count` candidates. Calls mark(pair, whether s > high surely) for each, without a
+  /// branch: half of them are. Lists those that are still open.
+  template <class Mark>
+  void run(std::size_t count, MeteredVector<Undecided>& undecided, Mark&& mark) {
     const FinePrepared& fine = input_.fine;
     input_.kernel.fine(
         {fine.x.values.data(), fine.y.values.data(), fine.x.stride, pairs_.data(), count, products_.data()});
     const FinePair* pairs = pairs_.data();
     const std::int64_t* products = products_.data();
     const double *row_reach = limits_.row_reach.data(), *col_reach = limits_.col_reach.data();
-    const double scale = limits_.scale, low = limits_.low;
+    const double *row_floor = limits_.row_floor.data(), *col_floor = limits_.col_floor.data();
+    const double scale = limits_.scale, low = limits_.low, high = limits_.high;
     for (std::size_t p = 0; p < count; ++p) {
       const auto [i, j] = pairs[p];
       const double product = scale * static_cast<double>(products[p]);
-      if (product + row_reach[i] + col_reach[j] <= low) continue;
-      const double value = product + fine.x.offset[i] + fine.y.offset[j];
-      if (value - (limits_.bound.row[i] + limits_.bound.col[j]) > limits_.high)
-        keep(pairs_[p]);
-      else
-        undecided.push_back({i, j, value});
+      const bool sure = product + row_floor[i] + col_floor[j] > high;
+      mark(pairs[p], sure);
+      if (!sure & (product + row_reach[i] + col_reach[j] > low))
+        undecided.push_back({i, j, product + fine.x.offset[i] + fine.y.offset[j]});
     }
   }
 
