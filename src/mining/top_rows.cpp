@@ -102,16 +102,14 @@ class BlockMiner {
     }
   }
 
-  /// The pairs that may be negatives and are worth an int16 product, by row, then column.
-  std::size_t list_candidates(std::size_t slice, std::size_t rows, std::size_t tile, TileProducts found) {
+  /// The pairs that may be negatives (not surely above the ceiling) and are worth an int16 product, by row,
+  /// then column.
+  std::size_t list_candidates(std::size_t slice, std::size_t rows, std::size_t tile, TileHits found) {
     const std::size_t first_row = first_ + slice, first_column = tile * kTileColumns;
-    const std::int32_t* row_high = s_.limits.row_high.data() + first_row;
-    const std::int32_t* col_high = s_.limits.col_high.data() + first_column;
     FinePair* next = pairs_.data();
     for (std::size_t r = 0; r < rows; ++r)
-      for (std::uint64_t mask = found.candidates(r); mask != 0; mask &= mask - 1) {
+      for (std::uint64_t mask = found.candidates(r) & ~found.sure(r); mask != 0; mask &= mask - 1) {
         const auto c = static_cast<std::size_t>(std::countr_zero(mask));
-        if (found.product(r, c) > std::int64_t{row_high[r]} + col_high[c]) continue;  // above the ceiling
         if (s_.exclusions.excludes(first_row + r, first_column + c)) continue;
         *next++ = {static_cast<Vertex>(first_row + r), static_cast<Vertex>(first_column + c)};
       }

@@ -4,12 +4,13 @@
 // among the undecided, no pair with s <= band.low is in a block; the same sets for every thread count.
 // Cost: 2 N^2 depth int8 operations, one int16 product for each pair that int8 cannot decide.
 //
-// A worker takes a block of X rows and walks Y in tiles of 64 columns; for each tile it goes through
-// the block in slices that fit L2 together with the tile, and TileScan yields products and candidates.
-// Each candidate is surely above the band by its int8 bound, or is looked at again by an int16 product;
-// what even that leaves open is undecided. Kept pairs are bits in a strip of kStripTiles tiles; a full
-// strip is turned into column lists, so that columns come out ascending without a sort. With a filter, kept
-// pairs are listed as they are found, since equal columns share a place and may differ in what is admitted.
+// A worker takes a block of X rows and walks Y in strips of kStripTiles tiles of 64 columns. The block is cut
+// into slices that fit L2 together with a tile: each slice goes through the tiles of a strip, which wait in
+// L3 for the next slice. TileScan yields the candidates. Each is surely above the band by its int8 bound,
+// or is looked at again by an int16 product; what even that leaves open is undecided. Kept pairs are bits;
+// a finished strip is turned into column lists, so that columns come out ascending without a sort.
+// With a filter, kept pairs are listed as they are found, since equal columns share a place and may differ in
+// what is admitted; what int8 puts surely above is above what the row's margin allows, and so is dropped.
 #include "similarity/join.h"
 
 #include <algorithm>
@@ -25,10 +26,13 @@ namespace gcbs {
 namespace {
 
 constexpr std::size_t kStripTiles = 16;
-constexpr std::size_t kSlicesABlock = 8;                 // many, so that a tile is fetched seldom
+constexpr std::size_t kSlicesABlock = 8;                 // many, so that a strip is fetched seldom
 constexpr std::size_t kSettleAt = std::size_t{1} << 15;  // undecided pairs settled at once (point band)
 
-bool by_row(const Undecided& a, const Undecided& b) { return a.row != b.row ? a.row < b.row : a.col < b.col; }
+/// Not a function, so that sorting inlines it.
+constexpr auto by_row = [](const Undecided& a, const Undecided& b) {
+  return a.row != b.row ? a.row < b.row : a.col < b.col;
+};
 
 struct Shared {
   const JoinInput& in;
@@ -39,8 +43,7 @@ struct Shared {
   bool count_only;
   const RunContext& run;
   std::size_t slice_rows, block_rows;
-  /// What an int8 product of a row surely exceeds the row's own margin with; empty: no such margin.
-  Array<std::int32_t> row_ceiling{};
+  bool has_ceiling = false;  // with a filter: limits.back().row_high is what the row's margin allows
 
   std::vector<EdgeBlock> blocks{};
   std::vector<MeteredVector<Undecided>> undecided{};  // one list a block
@@ -72,16 +75,15 @@ class BlockScan {
     found_.clear();
     strip_counts_.clear();
     const std::size_t tiles = count_tiles(s_.in.fine.y.count);
-    for (std::size_t tile = 0; tile < tiles; ++tile) {
+    for (std::size_t tile = 0; tile < tiles; tile += kStripTiles) {
+      const std::size_t last = std::min(tiles, tile + kStripTiles);
       for (std::size_t slice = 0; slice < rows_; slice += s_.slice_rows) {
-        scan_slice(slice, tile);
+        for (std::size_t t = tile; t < last; ++t) scan_slice(slice, t);
+        s_.run.check_stop();
         if (s_.overflow.load(std::memory_order_relaxed)) return;
       }
-      s_.run.check_stop();
-      if ((tile + 1) % kStripTiles == 0 || tile + 1 == tiles) {
-        flush_strip(tile / kStripTiles * kStripTiles * kTileColumns);
-        if (s_.overflow.load(std::memory_order_relaxed)) return;
-      }
+      flush_strip(tile * kTileColumns);
+      if (s_.overflow.load(std::memory_order_relaxed)) return;
     }
     finish();
   }
@@ -90,34 +92,30 @@ class BlockScan {
   /// Rows from `slice` on, as many as fit L2, against one tile.
   void scan_slice(std::size_t slice, std::size_t tile) {
     const std::size_t rows = std::min(s_.slice_rows, rows_ - slice);
-    const TileProducts found = scan_.run(first_ + slice, rows, tile);
+    const FineOperand* ahead = unsure_ >= kTileColumns ? &s_.in.fine.y : nullptr;
+    const TileHits found = scan_.run(first_ + slice, rows, tile, ahead);
     if (s_.in.filter != nullptr) return scan_admissible(list_all(slice, rows, tile, found));
-    const std::size_t unsure = sort_out(slice, rows, tile, found);
-    if (unsure == 0) return;
+    unsure_ = sort_out(slice, rows, tile, found);
+    if (unsure_ == 0) return;
+    const std::size_t first_row = first_ + slice;
     std::uint64_t* words = strip_.data() + slice * kStripTiles + tile % kStripTiles;
-    recheck_.run(unsure, undecided_, [&](const FinePair& pair) {
-      words[(pair.row - first_ - slice) * kStripTiles] |= std::uint64_t{1} << pair.col % kTileColumns;
+    recheck_.run(unsure_, undecided_, [=](const FinePair& pair, bool keep) {
+      words[(pair.row - first_row) * kStripTiles] |= std::uint64_t{keep} << pair.col % kTileColumns;
     });
   }
 
   /// Keeps the candidates that their int8 bound puts above the band and lists the others.
-  std::size_t sort_out(std::size_t slice, std::size_t rows, std::size_t tile, TileProducts found) {
-    const std::size_t first_column = tile * kTileColumns;
-    const std::int32_t* row_high = s_.limits.back().row_high.data() + first_ + slice;
-    const std::int32_t* col_high = s_.limits.back().col_high.data() + first_column;
+  std::size_t sort_out(std::size_t slice, std::size_t rows, std::size_t tile, TileHits found) {
+    const std::size_t first_row = first_ + slice, first_column = tile * kTileColumns;
     FinePair* next = recheck_.pairs();
     for (std::size_t r = 0; r < rows; ++r) {
-      std::uint64_t mask = found.candidates(r);
+      const std::uint64_t mask = found.candidates(r);
       if (mask == 0) continue;
-      std::uint64_t kept = 0;
-      for (; mask != 0; mask &= mask - 1) {
-        const auto c = static_cast<std::size_t>(std::countr_zero(mask));
-        const bool sure = found.product(r, c) > std::int64_t{row_high[r]} + col_high[c];
-        kept |= std::uint64_t{sure} << c;
-        *next = {static_cast<Vertex>(first_ + slice + r), static_cast<Vertex>(first_column + c)};
-        next += !sure;
-      }
-      strip_[(slice + r) * kStripTiles + tile % kStripTiles] |= kept;
+      const std::uint64_t sure = found.sure(r);
+      strip_[(slice + r) * kStripTiles + tile % kStripTiles] |= sure;
+      for (std::uint64_t open = mask & ~sure; open != 0; open &= open - 1)
+        *next++ = {static_cast<Vertex>(first_row + r),
+                   static_cast<Vertex>(first_column) + static_cast<Vertex>(std::countr_zero(open))};
     }
     return static_cast<std::size_t>(next - recheck_.pairs());
   }
@@ -126,7 +124,7 @@ class BlockScan {
   /// place may stand for many columns.
   void scan_admissible(std::size_t count) {
     if (count == 0) return;
-    recheck_.run(count, undecided_, [&](const FinePair& pair) { listed_.push_back(pair); });
+    recheck_.run_filtered(count, undecided_, [&](const FinePair& pair) { listed_.push_back(pair); });
     if (s_.count_only)
       count_listed(kSettleAt);
     else
@@ -144,17 +142,16 @@ class BlockScan {
   }
 
   /// With a filter: all candidates, but those that their int8 bound puts above what their row allows.
-  std::size_t list_all(std::size_t slice, std::size_t rows, std::size_t tile, TileProducts found) {
+  std::size_t list_all(std::size_t slice, std::size_t rows, std::size_t tile, TileHits found) {
     const std::size_t first_row = first_ + slice, first_column = tile * kTileColumns;
-    const std::int32_t* col_high = s_.limits.back().col_high.data() + first_column;
     FinePair* next = recheck_.pairs();
-    for (std::size_t r = 0; r < rows; ++r)
-      for (std::uint64_t mask = found.candidates(r); mask != 0; mask &= mask - 1) {
-        const auto c = static_cast<std::size_t>(std::countr_zero(mask));
-        *next = {static_cast<Vertex>(first_row + r), static_cast<Vertex>(first_column + c)};
-        next += s_.row_ceiling.empty() ||
-                found.product(r, c) <= std::int64_t{s_.row_ceiling[first_row + r]} + col_high[c];
-      }
+    for (std::size_t r = 0; r < rows; ++r) {
+      std::uint64_t mask = found.candidates(r);
+      if (mask != 0 && s_.has_ceiling) mask &= ~found.sure(r);
+      for (; mask != 0; mask &= mask - 1)
+        *next++ = {static_cast<Vertex>(first_row + r),
+                   static_cast<Vertex>(first_column) + static_cast<Vertex>(std::countr_zero(mask))};
+    }
     return static_cast<std::size_t>(next - recheck_.pairs());
   }
 
@@ -273,6 +270,7 @@ class BlockScan {
   TileScan scan_;
   std::size_t block_ = 0, first_ = 0, rows_ = 0;
   Recheck recheck_;
+  std::size_t unsure_ = 0;  // candidates of the last tile that were looked at again
   Array<std::uint64_t> strip_;
   MeteredVector<FinePair> listed_;  // with a filter: kept pairs, columns as rows of Y
   MeteredVector<Vertex> found_;
@@ -297,15 +295,15 @@ void scan_all(Shared& shared) {
       Report::progress);
 }
 
-Array<std::int32_t> row_ceiling(const JoinInput& input, const RunContext& run) {
+/// Puts the rows' margins in place of the band's upper end, where the filter judges by s(i,j) itself.
+bool set_ceiling(const JoinInput& input, Limits& limits) {
   if (input.filter == nullptr || !input.filter->judge.has_margins() || input.filter->judge.is_guided())
-    return {};
+    return false;
   const Array<double>& limit = input.filter->judge.admissible().limit;
   const LimitMaker make(input.fine, input.coarse.parts.back(), input.coarse.defect);
-  Array<std::int32_t> ceiling(input.fine.x.count, run.meter);
-  for (std::size_t i = 0; i < ceiling.size(); ++i)
-    ceiling[i] = make.row_high(i, limit[input.fine.x.places.first(i)]);
-  return ceiling;
+  for (std::size_t i = 0; i < input.fine.x.count; ++i)
+    limits.row_high[i] = make.row_high(i, limit[input.fine.x.places.first(i)]);
+  return true;
 }
 
 Shared make_shared_state(const JoinInput& input, Band band, std::uint64_t limit, bool count_only,
@@ -314,6 +312,7 @@ Shared make_shared_state(const JoinInput& input, Band band, std::uint64_t limit,
   std::vector<Limits> limits;
   for (const CoarsePart& part : input.coarse.parts)
     limits.push_back(separate_limits(input.fine, part, input.coarse.defect, band, run));
+  const bool has_ceiling = set_ceiling(input, limits.back());
   return {input,
           std::move(limits),
           FineLimits(input.fine, band, run),
@@ -323,7 +322,7 @@ Shared make_shared_state(const JoinInput& input, Band band, std::uint64_t limit,
           run,
           slice_rows,
           choose_block_rows(input.fine.x.count, slice_rows, kSlicesABlock, run),
-          row_ceiling(input, run)};
+          has_ceiling};
 }
 
 /// Pairs of rows in the blocks.

@@ -131,9 +131,17 @@ FineLimits::FineLimits(const FinePrepared& fine, Band band, const RunContext& ru
       high(band.high),
       row_reach(fine.x.count, run.meter),
       col_reach(fine.y.count, run.meter),
-      bound(separate_fine(fine, run)) {
-  for (std::size_t i = 0; i < fine.x.count; ++i) row_reach[i] = fine.x.offset[i] + bound.row[i];
-  for (std::size_t j = 0; j < fine.y.count; ++j) col_reach[j] = fine.y.offset[j] + bound.col[j];
+      row_floor(fine.x.count, run.meter),
+      col_floor(fine.y.count, run.meter) {
+  const FineBound bound = separate_fine(fine, run);
+  for (std::size_t i = 0; i < fine.x.count; ++i) {
+    row_reach[i] = fine.x.offset[i] + bound.row[i];
+    row_floor[i] = fine.x.offset[i] - bound.row[i];
+  }
+  for (std::size_t j = 0; j < fine.y.count; ++j) {
+    col_reach[j] = fine.y.offset[j] + bound.col[j];
+    col_floor[j] = fine.y.offset[j] - bound.col[j];
+  }
 }
 
 }  // namespace gcbs

@@ -69,10 +69,11 @@ FineBound separate_fine(const FineOperand& left, const FineOperand& right, doubl
 struct FineLimits {
   FineLimits(const FinePrepared& fine, Band band, const RunContext& run);
 
-  /// A product p is open only if scale p + row_reach + col_reach > low.
+  /// A product p is open only if scale p + row_reach + col_reach > low, and surely kept if
+  /// scale p + row_floor + col_floor > high.
   double scale, low, high;
   Array<double> row_reach, col_reach;
-  FineBound bound;
+  Array<double> row_floor, col_floor;
 };
 
 }  // namespace gcbs

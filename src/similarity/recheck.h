@@ -23,53 +23,54 @@ class Recheck {
   /// Where the caller writes the candidates.
   FinePair* pairs() noexcept { return pairs_.data(); }
 
-  /// Looks at the first `count` candidates. Calls keep(pair) where s > high surely; lists those that
-  /// are still open. Where there is a filter, those that it does not admit are neither.
-  template <class Keep>
-  void run(std::size_t count, MeteredVector<Undecided>& undecided, Keep&& keep) {
+  /// Looks at the first `count` candidates. Calls mark(pair, whether s > high surely) for each, without a
+  /// branch: half of them are. Lists those that are still open.
+  template <class Mark>
+  void run(std::size_t count, MeteredVector<Undecided>& undecided, Mark&& mark) {
     const FinePrepared& fine = input_.fine;
     input_.kernel.fine(
         {fine.x.values.data(), fine.y.values.data(), fine.x.stride, pairs_.data(), count, products_.data()});
     const FinePair* pairs = pairs_.data();
     const std::int64_t* products = products_.data();
     const double *row_reach = limits_.row_reach.data(), *col_reach = limits_.col_reach.data();
-    const double scale = limits_.scale, low = limits_.low;
-    if (sieve_) return run_filtered(count, undecided, keep);
+    const double *row_floor = limits_.row_floor.data(), *col_floor = limits_.col_floor.data();
+    const double scale = limits_.scale, low = limits_.low, high = limits_.high;
     for (std::size_t p = 0; p < count; ++p) {
       const auto [i, j] = pairs[p];
       const double product = scale * static_cast<double>(products[p]);
-      if (product + row_reach[i] + col_reach[j] <= low) continue;
-      const double value = product + fine.x.offset[i] + fine.y.offset[j];
-      if (value - (limits_.bound.row[i] + limits_.bound.col[j]) > limits_.high)
-        keep(pairs_[p]);
-      else
-        undecided.push_back({i, j, value});
+      const bool sure = product + row_floor[i] + col_floor[j] > high;
+      mark(pairs[p], sure);
+      if (!sure & (product + row_reach[i] + col_reach[j] > low))
+        undecided.push_back({i, j, product + fine.x.offset[i] + fine.y.offset[j]});
     }
   }
 
- private:
-  /// Every column of a place is judged by itself.
+  /// The same with a filter: calls keep(pair) where s > high surely, lists those that are still open; those
+  /// that are not admitted are neither. Every column of a place is judged by itself, and named by its row.
   template <class Keep>
   void run_filtered(std::size_t count, MeteredVector<Undecided>& undecided, Keep&& keep) {
     constexpr std::size_t kAtOnce = 4096;
     const FinePrepared& fine = input_.fine;
     const PlaceRows& places = fine.y.places;
+    input_.kernel.fine(
+        {fine.x.values.data(), fine.y.values.data(), fine.x.stride, pairs_.data(), count, products_.data()});
     for (std::size_t p = 0; p < count; ++p) {
       const auto [i, place] = pairs_[p];
-      const double value =
-          limits_.scale * static_cast<double>(products_[p]) + fine.x.offset[i] + fine.y.offset[place];
-      const double bound = limits_.bound.row[i] + limits_.bound.col[place];
-      if (value + bound <= limits_.low) continue;
+      const double product = limits_.scale * static_cast<double>(products_[p]);
+      const double most = product + limits_.row_reach[i] + limits_.col_reach[place];
+      if (most <= limits_.low) continue;
+      const double least = product + limits_.row_floor[i] + limits_.col_floor[place];
       for (std::size_t k = 0; k < places.weight(place); ++k) {
         const Vertex j = places.empty() ? place : places.rows[places.offsets[place] + k];
-        seen_.push_back({fine.x.places.first(i), j, value - bound, value + bound});
-        open_.push_back({i, j, value});
+        seen_.push_back({fine.x.places.first(i), j, least, most});
+        open_.push_back({i, j, product + fine.x.offset[i] + fine.y.offset[place]});
       }
       if (seen_.size() >= kAtOnce) judge_seen(undecided, keep);
     }
     judge_seen(undecided, keep);
   }
 
+ private:
   template <class Keep>
   void judge_seen(MeteredVector<Undecided>& undecided, Keep&& keep) {
     admitted_.resize(seen_.size());

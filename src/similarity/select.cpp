@@ -126,25 +126,45 @@ struct Neighbours {
 };
 
 /// Exact values of ranks r and r + 1 (r >= 1) among pairs [begin, end).
+///
+/// No interval is longer than 2 reach, so these values are within `reach` of those of the intervals' middles:
+/// what cannot be that near is counted or dropped. Most middles are much better than their bounds: once the
+/// intervals around the middle of rank r are narrowed, few others are in doubt.
 Neighbours rank_exactly(Intervals& intervals, std::size_t begin, std::size_t end, std::uint64_t r) {
-  std::vector<std::size_t> doubtful;
+  MeteredVector<Weighted> values(intervals.meter());
+  values.reserve(end - begin);
+  double reach = 0;
+  for (std::size_t p = begin; p < end; ++p) {
+    const double middle = (intervals.low(p) + intervals.high(p)) / 2;
+    reach = std::max({reach, intervals.high(p) - middle, middle - intervals.low(p)});
+    values.push_back({middle, intervals.weight(p)});
+  }
+  reach += 0x1p-50;  // the differences are rounded
+  const double upper_middle = ranked(values, r), lower_middle = ranked(values, r + 1);
+  std::vector<std::size_t> near, doubtful;
   std::uint64_t surely_above = 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    MeteredVector<Weighted> ends(intervals.meter());
-    for (std::size_t p = begin; p < end; ++p) ends.push_back({intervals.high(p), intervals.weight(p)});
-    const double window_high = ranked(ends, r);
-    ends.clear();
-    for (std::size_t p = begin; p < end; ++p) ends.push_back({intervals.low(p), intervals.weight(p)});
-    const double window_low = ranked(ends, r + 1);
-    doubtful.clear();
-    surely_above = 0;
-    for (std::size_t p = begin; p < end; ++p) {
-      if (intervals.low(p) > window_high)
-        surely_above += intervals.weight(p);
-      else if (intervals.high(p) >= window_low)
-        doubtful.push_back(p);
+  for (std::size_t p = begin; p < end; ++p) {
+    if (intervals.low(p) > upper_middle + reach) {
+      surely_above += intervals.weight(p);
+    } else if (intervals.high(p) >= lower_middle - reach) {
+      near.push_back(p);
+      if (intervals.low(p) <= upper_middle && intervals.high(p) >= lower_middle) doubtful.push_back(p);
     }
-    if (pass == 0) intervals.narrow(doubtful);
+  }
+  intervals.narrow(doubtful);
+
+  values.clear();
+  for (const std::size_t p : near) values.push_back({intervals.high(p), intervals.weight(p)});
+  const double window_high = ranked(values, r - surely_above);
+  values.clear();
+  for (const std::size_t p : near) values.push_back({intervals.low(p), intervals.weight(p)});
+  const double window_low = ranked(values, r + 1 - surely_above);
+  doubtful.clear();
+  for (const std::size_t p : near) {
+    if (intervals.low(p) > window_high)
+      surely_above += intervals.weight(p);
+    else if (intervals.high(p) >= window_low)
+      doubtful.push_back(p);
   }
   intervals.evaluate(doubtful);
   MeteredVector<Weighted> exact(intervals.meter());

@@ -22,9 +22,10 @@ TileScan::TileScan(const CoarsePrepared& coarse, const Kernel& kernel, std::span
       unit_rows_(coarse.parts[0].x.unit_rows),
       columns_(coarse.parts[0].y.unit_rows),
       products_(slice_rows * kTileColumns),
-      masks_(slice_rows * kTileColumns / columns_) {}
+      masks_(slice_rows * kTileColumns / columns_),
+      sure_(slice_rows * kTileColumns / columns_) {}
 
-TileProducts TileScan::run(std::size_t first, std::size_t rows, std::size_t tile) {
+TileHits TileScan::run(std::size_t first, std::size_t rows, std::size_t tile, const FineOperand* ahead) {
   const CoarsePart& part = coarse_.parts[0];
   const std::size_t first_panel = tile * kTileColumns / columns_;
   const std::size_t last_panel = std::min(first_panel + kTileColumns / columns_, part.y.units);
@@ -32,17 +33,18 @@ TileProducts TileScan::run(std::size_t first, std::size_t rows, std::size_t tile
   for (std::size_t panel = first_panel; panel < last_panel; ++panel) {
     ScanArguments args = arguments(0, first, 0, groups, panel, panel - first_panel);
     args.y_next = part.y.unit(std::min(panel + 1, part.y.units - 1));
+    if (ahead != nullptr) {
+      const std::size_t column = panel * columns_, columns = std::min(columns_, ahead->count - column);
+      args.fine = ahead->row(column);
+      args.fine_lines = columns * ahead->stride / 32;
+    }
     kernel_.scan(args);
     if (coarse_.parts.size() > 1) continue_scan(first, groups, panel, panel - first_panel);
   }
   const std::size_t columns = std::min(kTileColumns, all_columns_ - tile * kTileColumns);
-  return {products_.data(),
-          masks_.data(),
-          slice_rows_,
-          last_panel - first_panel,
-          columns_,
-          static_cast<unsigned>(std::countr_zero(columns_)),
-          columns == kTileColumns ? ~std::uint64_t{0} : (std::uint64_t{1} << columns) - 1};
+  return {masks_.data(), sure_.data(),
+          slice_rows_,   last_panel - first_panel,
+          columns_,      columns == kTileColumns ? ~std::uint64_t{0} : (std::uint64_t{1} << columns) - 1};
 }
 
 /// A kernel call for `groups` groups of the slice that begins at row `first`, from its group
@@ -58,13 +60,18 @@ ScanArguments TileScan::arguments(std::size_t part_index, std::size_t first, std
           part.x.unit_bytes,
           part.y.unit(panel),
           nullptr,
+          nullptr,
+          0,
           part.layout.steps,
           part.layout.widen,
           limits.row_low.data() + row,
+          limits.row_high.data() + row,
           limits.col_low.data() + panel * columns_,
+          limits.col_high.data() + panel * columns_,
           products_.data() + place * columns_,
           part_index > 0,
-          masks_.data() + place};
+          masks_.data() + place,
+          sure_.data() + place};
 }
 
 /// The second part, for the groups that have a candidate.

@@ -2,7 +2,6 @@
 // X rows against a tile of Y columns.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <span>
 
@@ -16,26 +15,24 @@ inline constexpr std::size_t kTileColumns = 64;
 
 inline std::size_t count_tiles(std::size_t columns) { return (columns + kTileColumns - 1) / kTileColumns; }
 
-/// What a scan found; good until the next one.
-struct TileProducts {
-  const std::int32_t* products;
-  const std::uint32_t* masks;
+/// What a scan found; good until the next one. Bit c stands for column c of the tile.
+struct TileHits {
+  const std::uint32_t *masks, *surely;
   std::size_t slice_rows, panels, panel_columns;
-  unsigned column_bits;
   std::uint64_t valid;  ///< columns that exist
 
-  /// Bit c is set where row r of the slice and column c of the tile may be above the limit.
-  std::uint64_t candidates(std::size_t r) const noexcept {
+  /// Where row r of the slice may be above the lower limit.
+  std::uint64_t candidates(std::size_t r) const noexcept { return join(masks, r); }
+
+  /// Of the candidates, those surely above the upper limit.
+  std::uint64_t sure(std::size_t r) const noexcept { return join(surely, r) & candidates(r); }
+
+ private:
+  std::uint64_t join(const std::uint32_t* words, std::size_t r) const noexcept {
     std::uint64_t mask = 0;
     for (std::size_t panel = 0; panel < panels; ++panel)
-      mask |= std::uint64_t{masks[panel * slice_rows + r]} << (panel * panel_columns);
+      mask |= std::uint64_t{words[panel * slice_rows + r]} << (panel * panel_columns);
     return mask & valid;
-  }
-
-  /// Of a candidate, all parts together.
-  std::int32_t product(std::size_t r, std::size_t c) const noexcept {
-    const std::size_t place = ((c >> column_bits) * slice_rows + r) << column_bits;
-    return products[place + (c & (panel_columns - 1))];
   }
 };
 
@@ -47,7 +44,8 @@ class TileScan {
            std::size_t columns, std::size_t slice_rows);
 
   /// Rows [first, first + rows), at most slice_rows of them, `first` at the start of a group.
-  TileProducts run(std::size_t first, std::size_t rows, std::size_t tile);
+  /// `ahead`: the int16 columns, where most of the tile's will be needed after the scan; may be null.
+  TileHits run(std::size_t first, std::size_t rows, std::size_t tile, const FineOperand* ahead = nullptr);
 
  private:
   ScanArguments arguments(std::size_t part_index, std::size_t first, std::size_t first_group,
@@ -60,7 +58,7 @@ class TileScan {
   std::size_t all_columns_, slice_rows_;
   std::size_t unit_rows_, columns_;
   Array<std::int32_t> products_;
-  Array<std::uint32_t> masks_;
+  Array<std::uint32_t> masks_, sure_;
 };
 
 /// Rows of a slice: int8 and int16 rows and the products take most of L2.

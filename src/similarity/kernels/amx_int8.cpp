@@ -34,21 +34,21 @@ void begin() noexcept {
 
 void end() noexcept { _tile_release(); }
 
+#include "similarity/kernels/avx512_compare.inc"
+
 /// Masks of rows [first, last) whose products are stored.
-inline void compare(const ScanArguments& args, std::size_t first, std::size_t last, __m512i limit0,
-                    __m512i limit1) {
+inline void compare(const ScanArguments& args, std::size_t first, std::size_t last,
+                    const ColumnLimits& col_low, const ColumnLimits& col_high) {
   for (std::size_t row = first; row < last; ++row) {
-    const __m512i limit = _mm512_set1_epi32(args.row_low[row]);
     const __m512i low = _mm512_loadu_si512(args.products + row * kColumns);
     const __m512i high = _mm512_loadu_si512(args.products + row * kColumns + 16);
-    const __mmask16 hit0 = _mm512_cmpgt_epi32_mask(_mm512_sub_epi32(low, limit0), limit);
-    const __mmask16 hit1 = _mm512_cmpgt_epi32_mask(_mm512_sub_epi32(high, limit1), limit);
-    args.masks[row] = std::uint32_t{hit0} | std::uint32_t{hit1} << 16;
+    args.masks[row] = above(low, high, col_low, args.row_low[row]);
+    args.sure[row] = above(low, high, col_high, args.row_high[row]);
   }
 }
 
 void scan(const ScanArguments& args) noexcept {
-  const __m512i limit0 = _mm512_loadu_si512(args.col_low), limit1 = _mm512_loadu_si512(args.col_low + 16);
+  const ColumnLimits col_low(args.col_low), col_high(args.col_high);
   const std::size_t tiles = args.steps / 16, sub_panel = args.steps * 64;
   const std::size_t pairs = args.groups / 2;
   const std::size_t lines_a_pair = pairs == 0 ? 0 : (2 * args.steps + pairs - 1) / pairs;
@@ -82,7 +82,7 @@ void scan(const ScanArguments& args) noexcept {
       _tile_dpbssd(2, 5, 6);
       _tile_dpbssd(3, 5, 7);
       const std::size_t next = compared + rows_a_tile < stored ? compared + rows_a_tile : stored;
-      compare(args, compared, next, limit0, limit1);
+      compare(args, compared, next, col_low, col_high);
       compared = next;
     }
     _tile_stored(0, out, kColumns * 4);
@@ -110,7 +110,7 @@ void scan(const ScanArguments& args) noexcept {
     _tile_stored(0, out, kColumns * 4);
     _tile_stored(1, out + 16, kColumns * 4);
   }
-  compare(args, compared, args.groups * kRows, limit0, limit1);
+  compare(args, compared, args.groups * kRows, col_low, col_high);
 }
 
 #include "similarity/kernels/avx512_fine.inc"

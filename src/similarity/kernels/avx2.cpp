@@ -70,10 +70,17 @@ inline __attribute__((always_inline)) void accumulate(const std::uint8_t*& x, co
   t.high[0] = b0, t.high[1] = b1, t.high[2] = b2, t.high[3] = b3, t.high[4] = b4, t.high[5] = b5;
 }
 
+/// Bit c set where the product of column c exceeds its limits.
+inline std::uint32_t above(__m256i low, __m256i high, const std::int32_t* columns, std::int32_t row) {
+  const __m256i limit = _mm256_set1_epi32(row);
+  const __m256i hit0 = _mm256_cmpgt_epi32(_mm256_sub_epi32(low, load(columns)), limit);
+  const __m256i hit1 = _mm256_cmpgt_epi32(_mm256_sub_epi32(high, load(columns + 8)), limit);
+  return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(hit0))) |
+         static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(hit1))) << 8;
+}
+
 void scan(const ScanArguments& args) noexcept {
   const __m256i ones = _mm256_set1_epi16(1);
-  const __m256i limit0 = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(args.col_low));
-  const __m256i limit1 = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(args.col_low + 8));
   const std::size_t lines_a_group = (args.steps + args.groups - 1) / args.groups;
   for (std::size_t g = 0; g < args.groups; ++g) {
     const std::uint8_t* x = args.x + g * args.group_bytes;
@@ -104,11 +111,8 @@ void scan(const ScanArguments& args) noexcept {
 #pragma GCC unroll 6
     for (std::size_t r = 0; r < kRows; ++r) {
       const std::size_t row = g * kRows + r;
-      const __m256i limit = _mm256_set1_epi32(args.row_low[row]);
-      const __m256i hit0 = _mm256_cmpgt_epi32(_mm256_sub_epi32(wide.low[r], limit0), limit);
-      const __m256i hit1 = _mm256_cmpgt_epi32(_mm256_sub_epi32(wide.high[r], limit1), limit);
-      args.masks[row] = static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(hit0))) |
-                        static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(hit1))) << 8;
+      args.masks[row] = above(wide.low[r], wide.high[r], args.col_low, args.row_low[row]);
+      args.sure[row] = above(wide.low[r], wide.high[r], args.col_high, args.row_high[row]);
       store(out + r * kColumns, wide.low[r]);
       store(out + r * kColumns + 8, wide.high[r]);
     }
@@ -149,7 +153,23 @@ inline __attribute__((always_inline)) void dots(const std::int16_t* x, const Fin
   for (int c = 0; c < Count; ++c) args.products[p + c] = sum_lanes(low[c], high[c]);
 }
 
-#include "similarity/kernels/fine_by_rows.inc"
+/// Up to four pairs of a row together.
+void fine(const FineArguments& args) noexcept {
+  std::size_t p = 0;
+  while (p < args.count) {
+    const std::uint32_t row = args.pairs[p].row;
+    std::size_t together = 1;
+    while (together < 4 && p + together < args.count && args.pairs[p + together].row == row) ++together;
+    const std::int16_t* x = args.x + row * args.stride;
+    switch (together) {
+      case 1: dots<1>(x, args, p); break;
+      case 2: dots<2>(x, args, p); break;
+      case 3: dots<3>(x, args, p); break;
+      default: dots<4>(x, args, p);
+    }
+    p += together;
+  }
+}
 
 /// Sums of one lane after the other fit int32; they are split into 16 high and 16 low bits, whose sums over
 /// the lanes fit float32 exactly, so that the last addition rounds once.

@@ -37,13 +37,18 @@ struct ScanArguments {
   std::size_t group_bytes;      ///< distance of groups
   const std::uint8_t* y;        ///< the panel
   const std::uint8_t* y_next;   ///< the panel after it, to be fetched ahead; may be null
+  const std::int16_t* fine;     ///< the panel's int16 columns, also to be fetched ahead:
+  std::size_t fine_lines;       ///< so many lines of 64 bytes
   std::size_t steps;            ///< 4-byte steps in the depth; a multiple of widen and chunk_bytes / 4
   std::size_t widen;            ///< steps between two widenings of int16 lanes (Start::lanes)
-  const std::int32_t* row_low;  ///< a limit for each row
-  const std::int32_t* col_low;  ///< a limit for each column of the panel
-  std::int32_t* products;       ///< out: rows x panel_columns
-  bool add;                     ///< products hold those of an earlier part of the depth: add to them
-  std::uint32_t* masks;         ///< out, a row: bit c set where product - col_low[c] > row_low
+  const std::int32_t* row_low;  ///< limits for each row
+  const std::int32_t* row_high;
+  const std::int32_t* col_low;  ///< limits for each column of the panel
+  const std::int32_t* col_high;
+  std::int32_t* products;  ///< out: rows x panel_columns
+  bool add;                ///< products hold those of an earlier part of the depth: add to them
+  std::uint32_t* masks;    ///< out, a row: bit c set where product - col_low[c] > row_low
+  std::uint32_t* sure;     ///< out, the same for col_high and row_high
 };
 
 /// A pair to be looked at more closely: indices into the int16 operands.

@@ -71,14 +71,16 @@ void scan(const ScanArguments& args) noexcept {
   for (std::size_t g = 0; g < args.groups; ++g)
     for (std::size_t r = 0; r < kRows; ++r) {
       const std::size_t row = g * kRows + r;
-      std::uint32_t mask = 0;
+      std::uint32_t mask = 0, sure = 0;
       for (std::size_t c = 0; c < kColumns; ++c) {
         const std::int32_t before = args.add ? args.products[row * kColumns + c] : 0;
         const std::int32_t value = before + product<shape>(args, args.x + g * args.group_bytes, r, c);
         args.products[row * kColumns + c] = value;
         mask |= static_cast<std::uint32_t>(value - args.col_low[c] > args.row_low[row]) << c;
+        sure |= static_cast<std::uint32_t>(value - args.col_high[c] > args.row_high[row]) << c;
       }
       args.masks[row] = mask;
+      args.sure[row] = sure;
     }
 }
 

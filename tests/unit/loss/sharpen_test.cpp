@@ -75,7 +75,7 @@ class Sums {
         most = std::max(most, s[i * n_ + j]);
       }
       if (near.value() == -kInfinity) continue;
-      anchors.push_back({static_cast<Vertex>(a), near.value(), most + 1});
+      anchors.push_back({static_cast<Vertex>(a), near.value(), most + 1e-5});
       exact_sums.push_back(exact.value());
       largest.push_back(most);
     }
@@ -105,13 +105,9 @@ TEST_P(SharpenerOfKernel, PutsSumsRight) {
           SCOPED_TRACE(name + (by_column ? ", columns" : ", rows") + (paired ? ", paired" : ", extra"));
           const LossPart& part = paired ? pairs : extra;
           Sums sums(part, data.x, paired ? data.y : data.z, data.x, data.y, filter, temperature, by_column);
-          LossOptions options;
-          Array<double> positives(kRows, data.run.meter);
-          const std::vector<double> s = all_similarities(data.x, data.y);
-          for (std::size_t i = 0; i < kRows; ++i) positives[i] = s[i * kRows + i];
-          const Admissible admissible = make_admissible(filter, positives, data.run);
+          const PairJudge judge(filter, data.rows_x, data.rows_y, data.run);
           const KernelOnThread ready(*GetParam().kernel);
-          Sharpener({{&part, by_column}}, pairs, admissible, temperature, *GetParam().kernel, data.run)
+          Sharpener({{&part, by_column}}, judge, temperature, *GetParam().kernel, data.run)
               .sharpen(sums.anchors, in_order(kRows));
           // What is left: terms below a thousandth.
           const double left = temperature == 1 ? 1e-12 : 0.3 * part.worst_bound() / temperature;
@@ -127,10 +123,10 @@ TEST_P(SharpenerOfKernel, PutsSumsRight) {
 TEST(SharpenerAtTheEdge, LeavesSumsWhoseErrorsLeaveFloat64) {
   const Data data("normal", 40, 8);
   const LossPart part = make_part(data.rows_x, data.rows_y, true, 0, data.run);
-  const Admissible admissible;
+  const PairJudge judge({}, data.rows_x, data.rows_y, data.run);
   for (const double temperature : {1e-6, 1e-9}) {
     std::vector<DoubtfulAnchor> anchors{{3, 0.5 / temperature, 0.5}};
-    Sharpener({{&part, false}}, part, admissible, temperature, kScalarKernel, data.run)
+    Sharpener({{&part, false}}, judge, temperature, kScalarKernel, data.run)
         .sharpen(anchors, in_order(40));
     EXPECT_TRUE(std::isfinite(anchors[0].log_sum));
   }
