@@ -97,9 +97,12 @@ def test_more_asked_for_than_there_are(gcbs, data):
 
 def test_no_pair_is_admissible(gcbs, data, tmp_path):
     np.save(tmp_path / "one.npy", np.zeros(N, dtype=np.int64))
-    for words in (["--groups", "one.npy"], ["--max-score", -1.5]):
-        report = gcbs.json("order", "X.npy", "Y.npy", "-k", 16, "-o", "o.npy", *words)
-        assert report["edges"] == 0 and report["rows_without_edges"] == N
+    np.save(tmp_path / "natural.npy", np.arange(N))
+    run = ["order", "X.npy", "Y.npy", "-k", 16, "-o", "o.npy"]
+    report = gcbs.json(*run, "--max-score", -1.5)
+    assert report["edges"] == 0 and report["rows_without_edges"] == N
+    gcbs.fails(*run, "--groups", "one.npy", code=3, says=f"group 0, which has {N} rows")
+    gcbs.json("gap", "X.npy", "Y.npy", "-k", N, "--order", "natural.npy", "--groups", "one.npy")
 
 
 def test_one_side_needs_one_guide(gcbs, data):
