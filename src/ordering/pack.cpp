@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kFastPasses = 2, kNormalPasses = 12, kLastPasses = 60, kHotPasses = 200;
 constexpr double kHeat = 2.5, kFewMoved = 0.002;
 /// `best` is begun so often that about this many vertices are packed in all, at most kMostStarts times.
-constexpr std::size_t kVerticesInAll = 4096, kMostStarts = 40;
+constexpr std::size_t kVerticesInAll = 4096, kMostStarts = 16;
 
 template <class Value>
 struct Named {
