@@ -66,7 +66,9 @@ def lines_of(path):
 
 
 def cosqa_texts(shared):
-    codes = {row["code_id"]: row["code"] for row in map(json.loads, lines_of(shared / "cosqa_codes.jsonl.gz"))}
+    codes = {
+        row["code_id"]: row["code"] for row in map(json.loads, lines_of(shared / "cosqa_codes.jsonl.gz"))
+    }
     rows = [json.loads(line) for line in lines_of(shared / "cosqa_queries.jsonl.gz")]
     rows = [row for row in rows if row["qa_split"] == "train"]
     return [row["query"] for row in rows], [codes[row["code_id"]] for row in rows]
@@ -132,7 +134,8 @@ def metis(files, edges, n, k, folder):
     import pymetis
 
     graph = adjacency(edges, n)
-    _, parts = pymetis.part_graph(-(-n // k), xadj=graph.indptr, adjncy=graph.indices)
+    lists = pymetis.CSRAdjacency(adj_starts=graph.indptr, adjacent=graph.indices)
+    _, parts = pymetis.part_graph(-(-n // k), adjacency=lists)
     return np.array(parts)
 
 
@@ -144,7 +147,9 @@ def kaminpar(files, edges, n, k, folder):
     with open(path, "w", encoding="ascii") as file:
         file.write(f"{n} {graph.nnz // 2}\n")
         for row in range(n):
-            file.write(" ".join(map(str, graph.indices[graph.indptr[row] : graph.indptr[row + 1]] + 1)) + "\n")
+            file.write(
+                " ".join(map(str, graph.indices[graph.indptr[row] : graph.indptr[row + 1]] + 1)) + "\n"
+            )
     loaded = kaminpar.load_graph(str(path), kaminpar.GraphFileFormat.METIS)
     solver = kaminpar.KaMinPar(2, kaminpar.default_context())
     return np.array(solver.compute_partition(loaded, k=-(-n // k)))
@@ -156,7 +161,9 @@ def kmeans(files, edges, n, k, folder):
     x, y = (generate.load_unit(path) for path in files)
     rows = generate.unit(x + y)
     parts = -(-n // k)
-    model = faiss.Kmeans(rows.shape[1], parts, niter=10, seed=1, spherical=True, max_points_per_centroid=10**9)
+    model = faiss.Kmeans(
+        rows.shape[1], parts, niter=10, seed=1, spherical=True, max_points_per_centroid=10**9
+    )
     model.train(rows)
     score, nearest = model.index.search(rows, min(64, parts))
     free, part = np.full(parts, k), np.full(n, -1)
@@ -250,21 +257,22 @@ def render(content):
     lines = ["Share of the random order's gap that is closed, k = 64, m = 64:", ""]
     lines += table(
         ["", *(cell.data for cell in main)],
-        [
-            [name, *(per_cent(cells_[c.key]["orders"][name]["closed"]) for c in main)]
-            for name in names
-        ]
+        [[name, *(per_cent(cells_[c.key]["orders"][name]["closed"]) for c in main)] for name in names]
         + [["oracle", *(per_cent(cells_[c.key]["oracle"]) for c in main)]],
     )
-    lines += ["", "The way from rcm to the per-row oracle, and seconds to order (graph included; peers: theirs alone):", ""]
+    lines += [
+        "",
+        "The way from rcm to the per-row oracle, and seconds to order (graph included; peers: theirs alone):",
+        "",
+    ]
     lines += table(
         ["", *(cell.data for cell in main)],
         [
             [
                 name,
                 *(
-                    f"{per_cent(cells_[c.key]['orders'][name]['way'])}, {cells_[c.key]['orders'][name]['seconds']:.2g} s"
-                    for c in main
+                    f"{per_cent(order['way'])}, {order['seconds']:.2g} s"
+                    for order in (cells_[c.key]["orders"][name] for c in main)
                 ),
             ]
             for name in names[2:]
@@ -295,7 +303,11 @@ def render(content):
         ],
     )
     block = content["machine"]
-    lines += ["", f"*{block['cpu']} (family {block['family']}, model {block['model']}), {block['threads']} threads, {block['date']}; `bench/orders.py`.*"]
+    lines += [
+        "",
+        f"*{block['cpu']} (family {block['family']}, model {block['model']}), {block['threads']} threads, "
+        f"{block['date']}; `bench/orders.py`.*",
+    ]
     return "\n".join(lines)
 
 
@@ -307,7 +319,9 @@ def write_tables(path, content):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--cases", default="*", help="only the cells whose name fits this pattern")
     parser.add_argument("--redo", action="store_true", help="measure again what is measured")
     parser.add_argument("--list", action="store_true", help="name the cells and stop")
