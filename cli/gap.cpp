@@ -152,7 +152,8 @@ Verb declare_compare(CLI::App& program) {
   const auto flags = std::make_shared<GapFlags>();
   const auto methods = std::make_shared<Word>();
   declare_gap_flags(*verb, *flags);
-  verb->add_option("--methods", *methods, "of rcm, cm, chain, pack, random, natural; default random,rcm,chain")
+  verb->add_option("--methods", *methods,
+                   "of rcm, cm, chain, pack, random, natural; default random,rcm,chain")
       ->type_name("A,B,...")
       ->group("Batches");
   return {verb, [flags, methods](Terminal& terminal) {

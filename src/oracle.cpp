@@ -15,8 +15,7 @@ class Hardest {
  public:
   Hardest(const LossRows& rows, const LossModel& model, const LossOptions& options, std::size_t batch_size,
           const Kernel& kernel, const RunContext& run)
-      : rows_(rows),
-        model_(model),
+      : model_(model),
         options_(options),
         kernel_(kernel),
         run_(run),
@@ -55,7 +54,6 @@ class Hardest {
   }
 
  private:
-  const LossRows& rows_;
   const LossModel& model_;
   const LossOptions& options_;
   const Kernel& kernel_;

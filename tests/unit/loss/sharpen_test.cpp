@@ -126,8 +126,7 @@ TEST(SharpenerAtTheEdge, LeavesSumsWhoseErrorsLeaveFloat64) {
   const PairJudge judge({}, data.rows_x, data.rows_y, data.run);
   for (const double temperature : {1e-6, 1e-9}) {
     std::vector<DoubtfulAnchor> anchors{{3, 0.5 / temperature, 0.5}};
-    Sharpener({{&part, false}}, judge, temperature, kScalarKernel, data.run)
-        .sharpen(anchors, in_order(40));
+    Sharpener({{&part, false}}, judge, temperature, kScalarKernel, data.run).sharpen(anchors, in_order(40));
     EXPECT_TRUE(std::isfinite(anchors[0].log_sum));
   }
 }
