@@ -6,7 +6,7 @@ SHELL_FILES = .ci/run $(wildcard tools/*.sh)
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: help build demo test sanitize fuzz lint format bench bench-large bench-programs test-aarch64 clean
+.PHONY: help build demo test sanitize fuzz lint format bench bench-large bench-orders bench-programs test-aarch64 clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -50,6 +50,9 @@ bench: bench-programs ## Measure kernels and pipeline against their peers
 bench-large: bench-programs ## Measure the largest sizes, without peers (hours)
 	$(PYTHON) bench/run.py --large
 	$(PYTHON) tools/render_benchmarks.py
+
+bench-orders: bench-programs ## Measure how much of the gap each order closes (an hour)
+	$(PYTHON) bench/orders.py
 
 bench-programs: build packages-bench build/bench/build.ninja .venv/bench.stamp
 	cmake --build build/bench -j $(JOBS)

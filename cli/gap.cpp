@@ -92,7 +92,7 @@ void run(GapRequest&& request, const char* command, Terminal& terminal) {
 
 /// "rcm,chain". An empty list or name is no method.
 std::vector<Method> methods_of(const std::string& list) {
-  constexpr Flag kMethods{"--methods", "--methods random,rcm,chain"};
+  constexpr Flag kMethods{"--methods", "--methods random,rcm,pack"};
   std::vector<Method> methods;
   std::istringstream text(list + ",");
   for (std::string word; std::getline(text, word, ',');) {
@@ -143,7 +143,7 @@ Verb declare_gap(CLI::App& program) {
 }
 
 Verb declare_compare(CLI::App& program) {
-  constexpr const char* kExample = "gcbs compare X.npy Y.npy -k 64 --methods random,rcm,chain";
+  constexpr const char* kExample = "gcbs compare X.npy Y.npy -k 64 --methods random,rcm,pack";
   CLI::App* verb = program.add_subcommand(
       "compare",
       "Put several orders beside each other: one objective, one timer, one table.\n"
@@ -153,12 +153,12 @@ Verb declare_compare(CLI::App& program) {
   const auto methods = std::make_shared<Word>();
   declare_gap_flags(*verb, *flags);
   verb->add_option("--methods", *methods,
-                   "of rcm, cm, chain, pack, random, natural; default random,rcm,chain")
+                   "of rcm, cm, chain, pack, random, natural; default random,rcm,chain,pack")
       ->type_name("A,B,...")
       ->group("Batches");
   return {verb, [flags, methods](Terminal& terminal) {
             GapRequest request = resolve(*flags, kExample);
-            request.options.methods = methods_of(methods->value_or("random,rcm,chain"));
+            request.options.methods = methods_of(methods->value_or("random,rcm,chain,pack"));
             run(std::move(request), "compare", terminal);
           }};
 }

@@ -48,7 +48,7 @@ void declare_flags(CLI::App& verb, OrderFlags& flags) {
   declare_pack(verb, flags.pack);
   declare_batches(verb, flags.batches);
   declare_temperature(verb, flags.temperature, "Batches");
-  declare_pair_filter(verb, flags.filter, "no edges");
+  declare_pair_filter(verb, flags.filter, "no edges, and never share a batch");
   declare_graph(verb, flags.graph);
   verb.add_flag("--normalised", flags.inputs.normalised,
                 "rows are unit vectors already (checked): use them as they are")
@@ -68,7 +68,7 @@ void declare_flags(CLI::App& verb, OrderFlags& flags) {
       ->group("Output");
   verb.add_flag("--no-verdict", flags.no_verdict, "do not estimate what the order is worth")->group("Output");
   declare_output(verb, flags.run);
-  declare_run(verb, flags.run, "random, estimate, --block, --random-share, --epoch");
+  declare_run(verb, flags.run, "random, pack, estimate, --block, --random-share, --epoch");
 }
 
 OrderRequest resolve(const OrderFlags& flags) {
