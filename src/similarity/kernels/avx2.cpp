@@ -177,42 +177,43 @@ struct Split {
   __m256i high[2 * kRows], low[2 * kRows];
 };
 
-#define GCBS_ZERO(r) "vpxor %%ymm" r ", %%ymm" r ", %%ymm" r "\n\t"
-#define GCBS_DENSE_ROW(address, low, high)  \
-  "vpbroadcastd " address                   \
-  ", %%ymm14\n\t"                           \
-  "vpmaddwd %%ymm14, %%ymm12, %%ymm15\n\t"  \
-  "vpmaddwd %%ymm14, %%ymm13, %%ymm14\n\t"  \
-  "vpaddd %%ymm15, %%ymm" low ", %%ymm" low \
-  "\n\t"                                    \
-  "vpaddd %%ymm14, %%ymm" high ", %%ymm" high "\n\t"
+// Operands that the compiler places: variables bound to registers would not survive what a sanitizer puts
+// between the assembly and their use.
+#define GCBS_ZERO(r) "vpxor %[" r "], %[" r "], %[" r "]\n\t"
+#define GCBS_DENSE_ROW(address, r)         \
+  "vpbroadcastd " address                  \
+  ", %%ymm14\n\t"                          \
+  "vpmaddwd %%ymm14, %%ymm12, %%ymm15\n\t" \
+  "vpmaddwd %%ymm14, %%ymm13, %%ymm14\n\t" \
+  "vpaddd %%ymm15, %[a" r "], %[a" r       \
+  "]\n\t"                                  \
+  "vpaddd %%ymm14, %[b" r "], %[b" r "]\n\t"
 
 /// One lane of 6 rows and 16 columns: the same tile as accumulate(), int16 by int16 to int32.
 inline __attribute__((always_inline)) void dense_lane(const std::uint8_t* x, std::size_t row_bytes,
                                                       const std::uint8_t* y, std::size_t steps,
                                                       Split& split) {
-  register __m256i a0 __asm__("ymm0"), a1 __asm__("ymm1"), a2 __asm__("ymm2"), a3 __asm__("ymm3"),
-      a4 __asm__("ymm4"), a5 __asm__("ymm5"), b0 __asm__("ymm6"), b1 __asm__("ymm7"), b2 __asm__("ymm8"),
-      b3 __asm__("ymm9"), b4 __asm__("ymm10"), b5 __asm__("ymm11");
+  __m256i a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5;
   const std::uint8_t* x3 = x + 3 * row_bytes;
   __asm__ volatile(
-      GCBS_ZERO("0") GCBS_ZERO("1") GCBS_ZERO("2") GCBS_ZERO("3") GCBS_ZERO("4") GCBS_ZERO("5")  //
-      GCBS_ZERO("6") GCBS_ZERO("7") GCBS_ZERO("8") GCBS_ZERO("9") GCBS_ZERO("10") GCBS_ZERO("11")
+      GCBS_ZERO("a0") GCBS_ZERO("a1") GCBS_ZERO("a2") GCBS_ZERO("a3") GCBS_ZERO("a4") GCBS_ZERO("a5")  //
+      GCBS_ZERO("b0") GCBS_ZERO("b1") GCBS_ZERO("b2") GCBS_ZERO("b3") GCBS_ZERO("b4") GCBS_ZERO("b5")
       "1:\n\t"
       "vmovdqa 0(%[y]), %%ymm12\n\t"
       "vmovdqa 32(%[y]), %%ymm13\n\t"  //
-      GCBS_DENSE_ROW("(%[x])", "0", "6") GCBS_DENSE_ROW("(%[x],%[b])", "1", "7")
-          GCBS_DENSE_ROW("(%[x],%[b],2)", "2", "8") GCBS_DENSE_ROW("(%[x3])", "3", "9")
-              GCBS_DENSE_ROW("(%[x3],%[b])", "4", "10") GCBS_DENSE_ROW("(%[x3],%[b],2)", "5", "11")
+      GCBS_DENSE_ROW("(%[x])", "0") GCBS_DENSE_ROW("(%[x],%[b])", "1") GCBS_DENSE_ROW("(%[x],%[b],2)", "2")
+          GCBS_DENSE_ROW("(%[x3])", "3") GCBS_DENSE_ROW("(%[x3],%[b])", "4")
+              GCBS_DENSE_ROW("(%[x3],%[b],2)", "5")
       "add $64, %[x]\n\t"
       "add $64, %[x3]\n\t"
       "add $64, %[y]\n\t"
       "dec %[n]\n\t"
       "jnz 1b\n\t"
-      : "=x"(a0), "=x"(a1), "=x"(a2), "=x"(a3), "=x"(a4), "=x"(a5), "=x"(b0), "=x"(b1), "=x"(b2),
-        "=x"(b3), "=x"(b4), "=x"(b5), [x] "+r"(x), [x3] "+r"(x3), [y] "+r"(y), [n] "+r"(steps)
+      : [a0] "=&x"(a0), [a1] "=&x"(a1), [a2] "=&x"(a2), [a3] "=&x"(a3), [a4] "=&x"(a4), [a5] "=&x"(a5),
+        [b0] "=&x"(b0), [b1] "=&x"(b1), [b2] "=&x"(b2), [b3] "=&x"(b3), [b4] "=&x"(b4), [b5] "=&x"(b5),
+        [x] "+r"(x), [x3] "+r"(x3), [y] "+r"(y), [n] "+r"(steps)
       : [b] "r"(row_bytes)
-      : "ymm12", "ymm13", "ymm14", "ymm15", "memory", "cc");
+      : "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
   const __m256i sums[2 * kRows] = {a0, b0, a1, b1, a2, b2, a3, b3, a4, b4, a5, b5};
   const __m256i low_bits = _mm256_set1_epi32(0xffff);
 #pragma GCC unroll 12
