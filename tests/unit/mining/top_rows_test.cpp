@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/random.h"
+#include "support/kernels.h"
 #include "support/matrices.h"
 #include "unit/mining/brute_force.h"
 
@@ -14,26 +15,6 @@ namespace gcbs {
 namespace {
 
 using namespace testing;
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr bool kSlowBuild = true;
-#else
-constexpr bool kSlowBuild = false;
-#endif
-
-struct NamedKernel {
-  std::string name;
-  const Kernel* kernel;
-};
-
-std::vector<NamedKernel> runnable_kernels() {
-  std::vector<NamedKernel> kernels;
-  for (const Isa isa : available_isas()) kernels.push_back({name_of(isa), &kernel_for(isa)});
-  kernels.push_back({"avx2_standin", &kAvx2StandIn});
-  kernels.push_back({"avx512_vnni_standin", &kAvx512VnniStandIn});
-  kernels.push_back({"amx_int8_standin", &kAmxInt8StandIn});
-  return kernels;
-}
 
 Mined run(const Matrix& x, const Matrix& y, const MiningOptions& options, const Kernel& kernel,
           unsigned threads = 1) {

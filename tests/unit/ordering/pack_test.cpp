@@ -73,7 +73,7 @@ TEST(Pack, SwapsFromAnOrderNeverLoseByIt) {
     if (n < 4) continue;
     const PackCase data(drawing, 6);
     for (const Effort effort : {Effort::fast, Effort::normal, Effort::best}) {
-      if (effort == Effort::best && n > 100) continue;
+      if (effort == Effort::best && n > (testing::kSlowBuild ? 12 : 100)) continue;
       PackOptions options = with(effort);
       const std::vector<Vertex> start = order_random(n, 8).old_of_new;
       options.from.assign(start.begin(), start.end());
@@ -85,7 +85,7 @@ TEST(Pack, SwapsFromAnOrderNeverLoseByIt) {
 }
 
 TEST(Pack, MoreEffortGivesMore) {
-  const PackCase data(testing::draw_random(600, 12, 2), 7);
+  const PackCase data(testing::draw_random(testing::kSlowBuild ? 150 : 600, 12, 2), 7);
   double before = naive_objective(data.model, order_rcm(data.graph, {}, {}).order.old_of_new, 8);
   for (const Effort effort : {Effort::fast, Effort::normal, Effort::best}) {
     const double reached = order_pack(data.model, with(effort), 8, nullptr, 0, {}).objective;

@@ -6,33 +6,13 @@
 
 #include <algorithm>
 
+#include "support/kernels.h"
 #include "support/matrices.h"
 
 namespace gcbs {
 namespace {
 
 using namespace testing;
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr bool kSlowBuild = true;  // under a sanitizer fewer sizes and kinds say what there is to say
-#else
-constexpr bool kSlowBuild = false;
-#endif
-
-struct NamedKernel {
-  std::string name;
-  const Kernel* kernel;
-};
-
-/// The kernels that can run here, and the stand-ins of all.
-std::vector<NamedKernel> runnable_kernels() {
-  std::vector<NamedKernel> kernels;
-  for (const Isa isa : available_isas()) kernels.push_back({name_of(isa), &kernel_for(isa)});
-  kernels.push_back({"avx2_standin", &kAvx2StandIn});
-  kernels.push_back({"avx512_vnni_standin", &kAvx512VnniStandIn});
-  kernels.push_back({"amx_int8_standin", &kAmxInt8StandIn});
-  return kernels;
-}
 
 FoundEdges run(const Matrix& x, const Matrix& y, double quantile, const SimilarityOptions& options,
                const Kernel& kernel, unsigned threads = 1) {
