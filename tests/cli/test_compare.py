@@ -54,7 +54,7 @@ def test_the_table(gcbs, pair, tmp_path):
     words = ["compare", "X.npy", "Y.npy", "-k", 32, "--order", "mine=outside.npy"]
     report, text = gcbs.json(*words), gcbs(*words, "--quiet").stdout
     rows = rows_of(text)
-    assert list(rows)[:6] == ["random", "rcm", "chain", "mine", "oracle", "global"]
+    assert list(rows)[:7] == ["random", "rcm", "chain", "pack", "mine", "oracle", "global"]
     marked = [name for name, line in rows.items() if line.split()[1] == "*"]
     best = max(report["orders"][1:], key=lambda order: order["loss_train"]["both"])
     assert marked == [best["name"]]
