@@ -106,7 +106,7 @@ std::vector<std::string> FilterRequest::files() const {
 
 FilterPaths FilterRequest::paths() const {
   FilterPaths paths{group_files, guide_x, guide_y};
-  if (options.duplicates) paths.groups.push_back(kDuplicates);
+  if (options.duplicates) paths.groups.emplace_back(kDuplicates);
   return paths;
 }
 

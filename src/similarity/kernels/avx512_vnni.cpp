@@ -89,8 +89,9 @@ constexpr std::size_t kTall = 24;
               DO(step(20), "20") DO(step(21), "21") DO(step(22), "22") DO(step(23), "23")
 // clang-format on
 #define GCBS_TEXT(text) #text
-#define GCBS_BY_4(r) GCBS_TEXT(4 * r)
-#define GCBS_BY_64(r) GCBS_TEXT(64 * r)
+// Text of an address, where parentheses would mean something else.
+#define GCBS_BY_4(r) GCBS_TEXT(4 * r)    // NOLINT(bugprone-macro-parentheses)
+#define GCBS_BY_64(r) GCBS_TEXT(64 * r)  // NOLINT(bugprone-macro-parentheses)
 #define GCBS_ZERO_ROW(offset, r) GCBS_ZERO(r)
 
 /// The sums of one lane. In assembly: left to itself the compiler keeps a third of them in memory.
