@@ -14,7 +14,7 @@ void declare_pack(CLI::App& verb, PackFlags& flags) {
   pack("--objective", flags.objective,
        "what pack maximises in its blocks: loss (default), similarity (its sum), edges (their number)",
        "WHAT");
-  pack("--effort", flags.effort, "how long pack searches: fast, default, best (minutes at 100,000 rows)",
+  pack("--effort", flags.effort, "how long pack searches: fast, default, best (many times as long)",
        "EFFORT");
   pack("--from", flags.from,
        "an order that pack improves, the last epoch's for example, instead of starting anew", "ORDER.npy");

@@ -20,7 +20,7 @@ enum class Method : std::uint8_t { rcm, cm, chain, pack, random, natural };
 enum class Objective : std::uint8_t { edges, similarity, loss };
 
 /// How long pack searches. fast: growth and two passes of swaps. normal ("default"): swaps until few gain.
-/// best: a long search that also accepts losses at first; about twenty times the cost of normal.
+/// best: a long search that also accepts losses at first, many times the cost of normal.
 enum class Effort : std::uint8_t { fast, normal, best };
 
 const char* name_of(Method method) noexcept;

@@ -4,9 +4,8 @@
 // Cost: every list once, O(E log E) for the queue.
 //
 // An edge counts as its share of the two sums that it would enter over all edges, w / Z: what it adds to the
-// objective at first order. (Growth by the objective itself gains half a per cent of the gap at three times
-// the cost, and nothing once swaps follow.) The queue holds outdated entries; only one that equals the
-// present score is good.
+// objective at first order. Growth by the objective itself costs more, and swaps make up for it. The queue
+// holds outdated entries; only one that equals the present score is good.
 #include <algorithm>
 #include <queue>
 #include <utility>

@@ -2,8 +2,7 @@
 //
 // The loss of anchor x of i in a batch is log(e^(p / tau) + sum of e^(s / tau)) - p / tau. Pairs without an
 // edge are unknown here: each counts as kUnseen times the mean of random pairs, since the pairs of a good
-// block lie above the average even where they miss the threshold. (On text embeddings factors from 3 to 20
-// differ by less than half a per cent of the gap, and 1 loses one and a half.)
+// block lie above the average even where they miss the threshold. The result hardly depends on the factor.
 //
 // Only ratios of X count, so all exponents are taken relative to the middle of the edges' range: with the
 // limit of 80 they fit float32.

@@ -2,7 +2,7 @@
 //
 // A swap of u and v changes the sums of both and of their neighbours in the two blocks, nobody else's. The
 // lists of u and v are scanned, changes gathered by neighbour, and the logarithms taken of products of a few
-// ratios. Cost: the lists of u and v, about 2 ns an entry. Sums are float64 in a fixed order.
+// ratios. Cost: the lists of u and v. Sums are float64 in a fixed order.
 #include "ordering/pack_state.h"
 
 #include <algorithm>
