@@ -1,9 +1,9 @@
 // How long to search, and where to begin.
 //
 // Blocks are grown from the rcm order, which stands neighbours together and so starts the blocks well, or
-// taken from an earlier order. Swaps follow. The search of `best` accepts losses at first, like a hot system
-// that cools, and so leaves local optima that swaps alone end in; on few vertices it is begun several times.
-// The best state that was seen is what is returned.
+// taken from an earlier order. Swaps follow. At first they accept losses, like a hot system that cools, and
+// so leave local optima that gains alone end in; `best` starts hotter and cools for long, and on few vertices
+// it is begun several times. The best state that was seen is what is returned.
 #include "ordering/pack.h"
 
 #include <algorithm>
@@ -17,8 +17,9 @@
 namespace gcbs {
 namespace {
 
-constexpr std::size_t kFastPasses = 2, kNormalPasses = 12, kLastPasses = 60, kHotPasses = 200;
-constexpr double kHeat = 2.5, kFewMoved = 0.002;
+/// Passes that accept losses, passes that do not at the most, and how hot the first ones are: chosen by what
+/// `bench/orders.py` measures.
+constexpr SwapOptions kFast{0, 3, 0, 0.005, 0}, kNormal{6, 12, 0.25, 0.005, 0}, kBest{300, 60, 1.2, 0, 0};
 /// `best` is begun so often that about this many vertices are packed in all, at most kMostStarts times.
 constexpr std::size_t kVerticesInAll = 4096, kMostStarts = 16;
 
@@ -58,22 +59,14 @@ struct Record {
   }
 };
 
-std::size_t search(const PackModel& model, PackState& state, Effort effort, const BlockRules* rules,
-                   std::uint64_t seed, const RunContext& run) {
-  SwapOptions options;
-  options.seed = seed;
-  std::size_t swaps = 0;
-  if (effort == Effort::best) {
-    options.most_passes = kHotPasses;
-    options.heat = kHeat;
-    swaps += improve_by_swaps(model, state, options, rules, run);
-    options.heat = 0;
-  }
-  options.most_passes = effort == Effort::fast     ? kFastPasses
-                        : effort == Effort::normal ? kNormalPasses
-                                                   : kLastPasses;
-  options.least_moved = effort == Effort::best ? 0 : kFewMoved;
-  return swaps + improve_by_swaps(model, state, options, rules, run);
+SwapOptions swap_options(const PackOptions& options, std::uint64_t seed) {
+  SwapOptions chosen = options.effort == Effort::fast     ? kFast
+                       : options.effort == Effort::normal ? kNormal
+                                                          : kBest;
+  // What an earlier order got right is not to be shaken up again, unless much time is to be spent.
+  if (!options.from.empty() && options.effort != Effort::best) chosen.hot_passes = 0;
+  chosen.seed = seed;
+  return chosen;
 }
 
 }  // namespace
@@ -100,7 +93,7 @@ PackedOrder order_pack(const PackModel& model, const PackOptions& options, std::
   for (std::size_t s = 0; s < starts; ++s) {
     PackState state(model, block_size, s == 0 ? start : order_random(n, seeds.next()).old_of_new, run);
     if (s == 0) best.take(state);
-    result.swaps += search(model, state, options.effort, rules, seeds.next(), run);
+    result.swaps += improve_by_swaps(state, swap_options(options, seeds.next()), rules, run);
     best.take(state);
   }
   result.order.old_of_new = std::move(best.order);

@@ -6,6 +6,7 @@
 #include "ordering/pack_state.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/elementary.h"
 
@@ -43,92 +44,51 @@ PackState::PackState(const PackModel& model, std::size_t block_size, std::vector
     : model_(model),
       block_size_(block_size),
       order_(std::move(order)),
-      place_of_(order_.size(), run.meter),
-      seats_(order_.size(), run.meter),
-      sums_(order_.size(), run.meter),
-      changes_(order_.size(), run.meter),
-      stamp_of_(order_.size(), std::uint32_t{0}, run.meter) {
+      seats_(order_.size(), Seat{}, run.meter),
+      places_(order_.size(), run.meter),
+      sums_(order_.size(), run.meter) {
   for (std::size_t p = 0; p < order_.size(); ++p) {
-    place_of_[order_[p]] = static_cast<Vertex>(p);
     seats_[order_[p]].block = static_cast<Vertex>(p / block_size_);
+    places_[order_[p]] = static_cast<Vertex>(p % block_size_);
   }
-  take_sums();
+  take_sums(run);
 }
 
-void PackState::take_sums() {
+void PackState::take_sums(const RunContext& run) {
   const Graph& graph = *model_.graph;
-  for (Vertex v = 0; v < order_.size(); ++v) {
-    const Vertex block = seats_[v].block;
-    const auto sum_of = [&](const Edges& edges, const Array<float>& weights) {
-      double sum = static_cast<double>(model_.base[v]);
-      for (EdgeIndex e = edges.offsets[v]; e < edges.offsets[v + 1]; ++e) {
-        const Vertex j = edges.columns[e];
-        if (seats_[j].block == block && j != v) sum += static_cast<double>(weights[e]);
-      }
-      return sum;
-    };
-    set_sums(v, sum_of(graph.out, model_.out), sum_of(graph.in, model_.in));
-  }
+  parallel_for(run, order_.size(), 1024, [&](std::size_t begin, std::size_t end, unsigned) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto v = static_cast<Vertex>(i);
+      const auto sum_of = [&](const Edges& edges, const Array<float>& weights) {
+        double sum = static_cast<double>(model_.base[v]);
+        for (EdgeIndex e = edges.offsets[v]; e < edges.offsets[v + 1]; ++e) {
+          const Vertex j = edges.columns[e];
+          if (seats_[j].block == seats_[v].block && j != v) sum += static_cast<double>(weights[e]);
+        }
+        return sum;
+      };
+      set_sums(v, {sum_of(graph.out, model_.out), sum_of(graph.in, model_.in)});
+    }
+  });
 }
 
-void PackState::set_sums(Vertex v, double x, double y) noexcept {
+void PackState::set_sums(Vertex v, AnchorSums sums) noexcept {
   const auto base = static_cast<double>(model_.base[v]);
-  sums_[v] = {std::max(x, base), std::max(y, base)};
-  seats_[v].share_x = static_cast<float>(1 / sums_[v].x);
-  seats_[v].share_y = static_cast<float>(1 / sums_[v].y);
+  sums_[v] = {std::max(sums.x, base), std::max(sums.y, base)};
+  seats_[v].set_shares(1 / sums_[v].x, 1 / sums_[v].y);
 }
 
-/// Notes what v's way from one block to another does to its neighbours; returns its own new sums.
-PackState::Sums PackState::move(Vertex v, Vertex from, Vertex to, Vertex partner) {
-  const Graph& graph = *model_.graph;
-  const auto base = static_cast<double>(model_.base[v]);
-  Sums sums{base, base};
-  for (EdgeIndex e = graph.out.offsets[v]; e < graph.out.offsets[v + 1]; ++e) {
-    const Vertex j = graph.out.columns[e], block = seats_[j].block;
-    if ((block != from && block != to) || j == partner || j == v) continue;
-    const auto weight = static_cast<double>(model_.out[e]);
-    add_change(j, 0, block == to ? weight : -weight);
-    if (block == to) sums.x += weight;
+void PackState::swap(const SwapTrial& trial) {
+  const Vertex u = trial.u_, v = trial.v_;
+  for (const Vertex j : trial.changed_) {
+    const SwapTrial::Change& change = trial.changes_[trial.slot_of(j)];
+    set_sums(j, {sums_[j].x + change.x, sums_[j].y + change.y});
   }
-  for (EdgeIndex e = graph.in.offsets[v]; e < graph.in.offsets[v + 1]; ++e) {
-    const Vertex j = graph.in.columns[e], block = seats_[j].block;
-    if ((block != from && block != to) || j == partner || j == v) continue;
-    const auto weight = static_cast<double>(model_.in[e]);
-    add_change(j, block == to ? weight : -weight, 0);
-    if (block == to) sums.y += weight;
-  }
-  return sums;
-}
-
-double PackState::gain_of_swap(Vertex u, Vertex v) {
-  if (++stamp_ == 0) {
-    std::fill(stamp_of_.begin(), stamp_of_.end(), std::uint32_t{0});
-    stamp_ = 1;
-  }
-  changed_.clear();
-  const Vertex from = seats_[u].block, to = seats_[v].block;
-  new_u_ = move(u, from, to, v);
-  new_v_ = move(v, to, from, u);
-  LogProduct gain;
-  gain.multiply(new_u_.x / sums_[u].x);
-  gain.multiply(new_u_.y / sums_[u].y);
-  gain.multiply(new_v_.x / sums_[v].x);
-  gain.multiply(new_v_.y / sums_[v].y);
-  for (const Vertex j : changed_) {
-    const auto base = static_cast<double>(model_.base[j]);
-    gain.multiply(std::max(sums_[j].x + changes_[j].x, base) / sums_[j].x);
-    gain.multiply(std::max(sums_[j].y + changes_[j].y, base) / sums_[j].y);
-  }
-  return gain.value();
-}
-
-void PackState::swap(Vertex u, Vertex v) {
-  for (const Vertex j : changed_) set_sums(j, sums_[j].x + changes_[j].x, sums_[j].y + changes_[j].y);
-  set_sums(u, new_u_.x, new_u_.y);
-  set_sums(v, new_v_.x, new_v_.y);
+  set_sums(u, trial.new_u_);
+  set_sums(v, trial.new_v_);
   std::swap(seats_[u].block, seats_[v].block);
-  std::swap(order_[place_of_[u]], order_[place_of_[v]]);
-  std::swap(place_of_[u], place_of_[v]);
+  std::swap(places_[u], places_[v]);
+  for (const Vertex w : {u, v}) order_[seats_[w].block * block_size_ + places_[w]] = w;
 }
 
 double PackState::objective() const noexcept {
@@ -138,6 +98,59 @@ double PackState::objective() const noexcept {
     sum += log_of(sums_[v].x / base) + log_of(sums_[v].y / base);
   }
   return sum;
+}
+
+SwapTrial::SwapTrial(const PackState& state)
+    : state_(state), changes_(2 * state.block_size(), Change{0, 0, 0}) {}
+
+/// Notes what v's way to another block does to its neighbours; returns its own new sums.
+AnchorSums SwapTrial::move(Vertex v, Vertex to, Vertex partner) {
+  const PackModel& model = state_.model();
+  const Graph& graph = *model.graph;
+  const auto base = static_cast<double>(model.base[v]);
+  AnchorSums sums{base, base};
+  for (EdgeIndex e = graph.out.offsets[v]; e < graph.out.offsets[v + 1]; ++e) {
+    const Vertex j = graph.out.columns[e];
+    const Seat& seat = state_.seat(j);
+    if ((seat.block != from_ && seat.block != to_) || j == partner || j == v) continue;
+    const auto weight = static_cast<double>(model.out[e]);
+    change_of(j).y += seat.block == to ? weight : -weight;
+    if (seat.block == to) sums.x += weight;
+  }
+  for (EdgeIndex e = graph.in.offsets[v]; e < graph.in.offsets[v + 1]; ++e) {
+    const Vertex j = graph.in.columns[e];
+    const Seat& seat = state_.seat(j);
+    if ((seat.block != from_ && seat.block != to_) || j == partner || j == v) continue;
+    const auto weight = static_cast<double>(model.in[e]);
+    change_of(j).x += seat.block == to ? weight : -weight;
+    if (seat.block == to) sums.y += weight;
+  }
+  return sums;
+}
+
+double SwapTrial::gain(Vertex u, Vertex v) {
+  if (++stamp_ == 0) {
+    std::fill(changes_.begin(), changes_.end(), Change{0, 0, 0});
+    stamp_ = 1;
+  }
+  changed_.clear();
+  u_ = u, v_ = v;
+  from_ = state_.seat(u).block, to_ = state_.seat(v).block;
+  new_u_ = move(u, to_, v);
+  new_v_ = move(v, from_, u);
+  LogProduct gain;
+  for (const auto& [now, then] : {std::pair{new_u_, state_.sums(u)}, std::pair{new_v_, state_.sums(v)}}) {
+    gain.multiply(now.x / then.x);
+    gain.multiply(now.y / then.y);
+  }
+  for (const Vertex j : changed_) {
+    const auto base = static_cast<double>(state_.model().base[j]);
+    const AnchorSums& sums = state_.sums(j);
+    const Change& change = changes_[slot_of(j)];
+    gain.multiply(std::max(sums.x + change.x, base) / sums.x);
+    gain.multiply(std::max(sums.y + change.y, base) / sums.y);
+  }
+  return gain.value();
 }
 
 }  // namespace gcbs

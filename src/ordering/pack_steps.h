@@ -11,16 +11,17 @@ std::vector<Vertex> grow_blocks(const PackModel& model, std::size_t block_size, 
                                 const BlockRules* rules, const RunContext& run);
 
 struct SwapOptions {
-  std::size_t most_passes = 10;
-  /// Passes end when fewer than this share of the vertices moved.
-  double least_moved = 0.001;
-  /// Losses are accepted as by a system of this temperature in the first pass, falling to 0 in the last.
+  std::size_t hot_passes = 0, cold_passes = 12;
+  /// Losses are accepted as by a system of this temperature in the first hot pass, falling to 0 after the
+  /// last. In units of what the state is worth at the start, a vertex.
   double heat = 0;
+  /// Cold passes end when fewer than this share of the vertices moved.
+  double least_moved = 0.002;
   std::uint64_t seed = 0;
 };
 
-/// Swaps vertices until none gains, or the passes are over. Returns how many were made.
-std::size_t improve_by_swaps(const PackModel& model, PackState& state, const SwapOptions& options,
-                             const BlockRules* rules, const RunContext& run);
+/// Swaps vertices until few gain, or the passes are over. Returns how many swaps were made.
+std::size_t improve_by_swaps(PackState& state, const SwapOptions& options, const BlockRules* rules,
+                             const RunContext& run);
 
 }  // namespace gcbs
