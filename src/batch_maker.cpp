@@ -1,12 +1,11 @@
 #include "batch_maker.h"
 
-#include "similarity/edge_values.h"
 #include "similarity/softmax_sums.h"
 
 namespace gcbs {
 
 BatchMaker::BatchMaker(const BatchOptions& options, std::size_t batch_size, std::uint64_t seed,
-                       const PairJudge* judge, std::span<const GroupIds> ids, const Graph* graph,
+                       const QuickJudge* judge, std::span<const GroupIds> ids, const Graph* graph,
                        const RunContext& run)
     : options_(options),
       batch_size_(batch_size),
@@ -27,23 +26,19 @@ MadeBatches BatchMaker::make(std::vector<Vertex> order) const {
                       run_);
 }
 
-ExtraColumns BatchMaker::extras(std::span<const Vertex> order, const Rows& x, const Rows& y) {
-  const Edges& edges = graph_->out;
-  if (!weights_) {
-    Array<float> values = edge_values(x, y, edges, run_);
-    Array<double> log_sums = estimate_log_sums(x, y, edges, values, options_.temperature, seed_, run_);
-    weights_ = Weights{std::move(values), std::move(log_sums)};
-  }
-  const Groups& groups = judge_ == nullptr ? none_ : judge_->groups();
-  return choose_extras(order, batch_size_,
-                       {edges, weights_->values, weights_->log_sums, options_.temperature}, options_.extra,
-                       groups, suspect_test(), run_);
+void BatchMaker::weigh(const Rows& x, const Rows& y, Array<float>&& values) {
+  values_ = std::move(values);
+  log_sums_ = estimate_log_sums(x, y, graph_->out, values_, options_.temperature, seed_, run_);
 }
 
-double batch_maker_bytes(const BatchOptions& options, std::size_t rows, std::size_t cols, double edges,
-                         std::size_t lists) {
-  const double weights =
-      options.extra == 0 ? 0 : edge_values_bytes(rows, cols, edges) + 8.0 * static_cast<double>(rows);
+ExtraColumns BatchMaker::extras(std::span<const Vertex> order) const {
+  const Groups& groups = judge_ == nullptr ? none_ : judge_->groups();
+  return choose_extras(order, batch_size_, {graph_->out, values_, log_sums_, options_.temperature},
+                       options_.extra, groups, suspect_test(), run_);
+}
+
+double batch_maker_bytes(const BatchOptions& options, std::size_t rows, double edges, std::size_t lists) {
+  const double weights = options.extra == 0 ? 0 : 4 * edges + 8.0 * static_cast<double>(rows);
   return make_batches_bytes(rows, lists) + weights;
 }
 

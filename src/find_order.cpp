@@ -8,7 +8,7 @@
 #include "ordering/order_graph.h"
 #include "ordering/pack.h"
 #include "similarity/definition.h"
-#include "similarity/edge_values.h"
+#include "similarity/tile_scan.h"
 
 namespace gcbs {
 namespace {
@@ -37,7 +37,7 @@ std::vector<FinePair> random_pairs(std::size_t rows, std::uint64_t seed) {
 /// Group-mates and suspects do not share a block.
 class ApartRules final : public BlockRules {
  public:
-  explicit ApartRules(const PairJudge& judge) : judge_(judge) {}
+  explicit ApartRules(const QuickJudge& judge) : judge_(judge) {}
 
   bool may_join(Vertex v, std::span<const Vertex> members, Vertex leaving) const override {
     return std::all_of(members.begin(), members.end(),
@@ -45,17 +45,17 @@ class ApartRules final : public BlockRules {
   }
 
  private:
-  const PairJudge& judge_;
+  const QuickJudge& judge_;
 };
 
 }  // namespace
 
-Order find_order(const Rows* x, const Rows* y, const Graph& graph, const OrderingOptions& options,
-                 const FindOrder& how, const RunContext& run) {
-  if (options.method != Method::pack) return order_graph(graph, options, run);
+MadeOrder find_order(const Rows* x, const Rows* y, const Graph& graph, Array<float>&& similarities,
+                     const OrderingOptions& options, const FindOrder& how, const RunContext& run) {
+  if (options.method != Method::pack) return {order_graph(graph, options, run), {}};
   const std::size_t rows = graph.vertices();
   PackValues values;
-  values.similarities = edge_values(*x, *y, graph.out, run);
+  values.similarities = std::move(similarities);
   values.positives = positives_of(*x, *y, run);
   values.sample = values_of(*x, *y, random_pairs(rows, options.seed), run);
   values.temperature = options.pack.temperature;
@@ -63,13 +63,14 @@ Order find_order(const Rows* x, const Rows* y, const Graph& graph, const Orderin
   const PackModel model = make_pack_model(graph, std::move(values), options.pack.objective, run);
   std::optional<ApartRules> rules;
   if (how.judge != nullptr && !how.judge->admits_all()) rules.emplace(*how.judge);
-  return order_pack(model, options.pack, how.block_size != 0 ? how.block_size : how.batch_size,
-                    rules ? &*rules : nullptr, options.seed, run)
-      .order;
+  PackedOrder packed = order_pack(model, options.pack, how.block_size != 0 ? how.block_size : how.batch_size,
+                                  rules ? &*rules : nullptr, options.seed, run);
+  return {std::move(packed.order), packed.swaps};
 }
 
-double expected_pack_bytes(std::size_t rows, std::size_t cols, double edges, unsigned threads) {
-  return 8 * edges + std::max(edge_values_bytes(rows, cols, edges), pack_bytes(rows, edges, threads));
+double expected_pack_bytes(std::size_t rows, std::size_t cols, double edges, bool kept, unsigned threads) {
+  const double fine = 2 * fine_bytes(rows, cols);
+  return std::max(12 * edges + fine, 8 * edges + pack_bytes(rows, edges, threads) + (kept ? fine : 0));
 }
 
 }  // namespace gcbs

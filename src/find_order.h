@@ -4,21 +4,28 @@
 #include "gcbs/ordering.h"
 #include "graph/graph.h"
 #include "matrix/rows.h"
-#include "similarity/pair_judge.h"
+#include "similarity/quick_judge.h"
 
 namespace gcbs {
 
 struct FindOrder {
   std::size_t batch_size = 0;
-  std::size_t block_size = 0;        ///< what pack fills; 0: the batch size
-  const PairJudge* judge = nullptr;  ///< which rows pack keeps apart; may be null
+  std::size_t block_size = 0;         ///< what pack fills; 0: the batch size
+  const QuickJudge* judge = nullptr;  ///< which rows pack keeps apart; may be null
 };
 
-/// The rows are read by pack only, and may be null for other methods.
-Order find_order(const Rows* x, const Rows* y, const Graph& graph, const OrderingOptions& options,
-                 const FindOrder& how, const RunContext& run);
+struct MadeOrder {
+  Order order;
+  std::optional<std::uint64_t> swaps;  ///< that pack made
+};
 
-/// What the graph and packing take at once, in bytes: 16 an edge and a little for every row.
-double expected_pack_bytes(std::size_t rows, std::size_t cols, double edges, unsigned threads);
+/// The rows are read by pack only, and may be null for other methods; so are the similarities of graph.out's
+/// edges, which may be empty for other methods.
+MadeOrder find_order(const Rows* x, const Rows* y, const Graph& graph, Array<float>&& similarities,
+                     const OrderingOptions& options, const FindOrder& how, const RunContext& run);
+
+/// What the graph and packing take at once, in bytes: 16 an edge and a little for every row, or 12 and the
+/// int16 rows. Where those are `kept`, both.
+double expected_pack_bytes(std::size_t rows, std::size_t cols, double edges, bool kept, unsigned threads);
 
 }  // namespace gcbs

@@ -20,6 +20,7 @@
 #include "graph/graph.h"
 #include "graph_filter.h"
 #include "oracle.h"
+#include "similarity/edge_values.h"
 #include "similarity/find_edges.h"
 #include "similarity/tile_scan.h"
 
@@ -38,6 +39,10 @@ void check_loss_options(const LossOptions& options, bool has_negatives, bool has
                 "its views are contrasted with each other only", "use the clip form, or leave them out");
 }
 
+bool packs(const GapOptions& options) {
+  return std::find(options.methods.begin(), options.methods.end(), Method::pack) != options.methods.end();
+}
+
 /// The graph, then the losses; the graph's edges stay.
 double expected_bytes(const MatrixView& x, const GapOptions& options, double quantile, bool has_negatives,
                       unsigned threads) {
@@ -48,14 +53,15 @@ double expected_bytes(const MatrixView& x, const GapOptions& options, double qua
   const double edges = (1 - quantile) * n * n * 4.2;
   const double losses = edges + parts * operand * 0.7 + 900 * n + 32e6 +
                         oracle_bytes(x.rows, x.cols, options.run.batch_size, threads);
+  const bool kept = options.loss.filter.has_margins() || options.run.batches.extra > 0;
   const double made =
-      (1 - quantile) * n * n * 8 + 200 * n + 32e6 +
-      batch_maker_bytes(options.run.batches, x.rows, x.cols, (1 - quantile) * n * n,
+      (1 - quantile) * n * n * 8 + 200 * n + 32e6 + (kept ? 2 * fine_bytes(x.rows, x.cols) : 0) +
+      batch_maker_bytes(options.run.batches, x.rows, (1 - quantile) * n * n,
                         options.loss.filter.groups.size() + (options.loss.filter.duplicates ? 2 : 0));
-  const bool packs =
-      std::find(options.methods.begin(), options.methods.end(), Method::pack) != options.methods.end();
   const double pack =
-      packs ? expected_pack_bytes(x.rows, x.cols, (1 - quantile) * n * n, threads) + 200 * n + 32e6 : 0;
+      packs(options)
+          ? expected_pack_bytes(x.rows, x.cols, (1 - quantile) * n * n, true, threads) + 200 * n + 32e6
+          : 0;
   return std::max({expected_graph_bytes(x.rows, x.cols, quantile), made, pack, losses}) +
          judged_parts * operand * 0.7 + filter_bytes(options.loss.filter, x.rows, x.cols, threads);
 }
@@ -127,17 +133,23 @@ class GapRun {
         check_feasible(filter->judge().groups(), options_.loss.filter.groups, x.count(),
                        options_.run.batch_size);
     }
-    FoundEdges found = find_edges(x, y, result_.quantile, similarity, kernel(), run_, mark,
-                                  filter ? &filter->edges() : nullptr);
+    const bool keeps =
+        packs(options_) || batches_.extra > 0 || (filter && QuickJudge::needs_fine(filter->judge()));
+    FoundEdges found =
+        find_edges(x, y, result_.quantile, similarity, kernel(), run_, mark,
+                   filter ? &filter->edges() : nullptr, keeps ? FineRows::keep : FineRows::drop);
     result_.threshold = found.threshold;
     result_.edge_count = found.edges.count();
     progress_.begin("graph");
     Graph graph = build_graph(std::move(found.edges), run_);
     const double shared_seconds = seconds_of(progress_.finish());
     const std::uint64_t shared_bytes = meter_.peak_bytes();
-    BatchMaker maker(batches_, options_.run.batch_size, options_.run.seed,
-                     filter ? &filter->judge() : nullptr, options_.loss.filter.groups, &graph, run_);
-    const FindOrder how{options_.run.batch_size, batches_.block, filter ? &filter->judge() : nullptr};
+    const std::optional<FinePrepared> fine = std::move(found.fine);
+    std::optional<QuickJudge> judge;
+    if (filter) judge.emplace(filter->judge(), fine ? &*fine : nullptr, x, y, kernel(), run_);
+    BatchMaker maker(batches_, options_.run.batch_size, options_.run.seed, judge ? &*judge : nullptr,
+                     options_.loss.filter.groups, &graph, run_);
+    const FindOrder how{options_.run.batch_size, batches_.block, judge ? &*judge : nullptr};
     std::vector<FoundOrder> orders;
     for (const Method method : options_.methods) {
       OrderingOptions ordering = options_.run.ordering;
@@ -146,8 +158,10 @@ class GapRun {
       const double before = seconds_of(progress_.finish());
       most_bytes_ = std::max(most_bytes_, meter_.restart_peak());
       progress_.begin("order");
-      const Order order = find_order(&x, &y, graph, ordering, how, run_);
-      MadeBatches made = maker.make(order.old_of_new);
+      Array<float> similarities;
+      if (method == Method::pack) similarities = edge_values(*fine, x, y, graph.out, kernel(), run_);
+      MadeOrder order = find_order(&x, &y, graph, std::move(similarities), ordering, how, run_);
+      MadeBatches made = maker.make(std::move(order.order.old_of_new));
       const double own = seconds_of(progress_.finish()) - before;
       orders.push_back(
           {name_of(method), std::move(made.order), own + (needs_graph(method) ? shared_seconds : 0),
@@ -158,7 +172,8 @@ class GapRun {
                    std::make_move_iterator(orders.end()));
     if (batches_.extra > 0) {
       progress_.begin("extra");
-      for (FoundOrder& order : orders_) order.extra = maker.extras(order.rows, x, y);
+      maker.weigh(x, y, edge_values(*fine, x, y, graph.out, kernel(), run_));
+      for (FoundOrder& order : orders_) order.extra = maker.extras(order.rows);
     }
     return std::move(graph.out);
   }

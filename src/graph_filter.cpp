@@ -22,12 +22,9 @@ Array<RankCut> find_cuts(const PairJudge& judge, const FilterOptions& options, c
     mining.max_score = options.max_score;
   }
   begin_stage("prepare");
-  const FinePrepared fine =
-      judge.has_margins() && !judge.is_guided() ? prepare_fine(x, y, {}, {}, run) : FinePrepared{};
-  const SieveOperands operands(judge, fine, run);
-  const PairSieve sieve(judge, operands, kernel);
+  const QuickJudge quick(judge, nullptr, x, y, kernel, run);
   const Exclusions exclusions(x.count(), judge.groups());
-  const NotSuspect filter(judge, !judge.is_guided(), &sieve);
+  const NotSuspect filter(judge, !judge.is_guided(), &quick.sieve());
   const TopRows last = find_top_rows(x, y, exclusions, mining, kernel, run, begin_stage,
                                      judge.has_margins() ? &filter : nullptr);
   Array<RankCut> cuts(x.count(), run.meter);

@@ -7,6 +7,7 @@
 #include "mining/top_rows.h"
 #include "similarity/edge_sieve.h"
 #include "similarity/find_edges.h"
+#include "similarity/quick_judge.h"
 
 namespace gcbs {
 

@@ -15,7 +15,9 @@
 #include "graph/graph.h"
 #include "graph_filter.h"
 #include "matrix/rows.h"
+#include "similarity/edge_values.h"
 #include "similarity/find_edges.h"
+#include "similarity/tile_scan.h"
 #include "verdict.h"
 
 namespace gcbs {
@@ -26,11 +28,13 @@ double expected_bytes(const MatrixView& x, const PipelineOptions& options, doubl
                       unsigned threads) {
   const auto n = static_cast<double>(x.rows);
   const double edges = (1 - quantile) * n * n;
+  const bool kept = options.filter.has_margins() || options.batches.extra > 0;
   const double pack =
-      options.ordering.method == Method::pack ? expected_pack_bytes(x.rows, x.cols, edges, threads) : 0;
+      options.ordering.method == Method::pack ? expected_pack_bytes(x.rows, x.cols, edges, kept, threads) : 0;
   const double batches =
-      8 * edges + batch_maker_bytes(options.batches, x.rows, x.cols, edges,
-                                    options.filter.groups.size() + (options.filter.duplicates ? 2 : 0));
+      (kept ? 2 * fine_bytes(x.rows, x.cols) : 0) + 8 * edges +
+      batch_maker_bytes(options.batches, x.rows, edges,
+                        options.filter.groups.size() + (options.filter.duplicates ? 2 : 0));
   return std::max(expected_graph_bytes(x.rows, x.cols, quantile), std::max(pack, batches) + 200 * n + 32e6) +
          filter_bytes(options.filter, x.rows, x.cols, threads);
 }
@@ -63,6 +67,9 @@ OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const Pipeline
     std::optional<Rows> rows_x, rows_y;
     std::optional<GraphFilter> filter;
     std::optional<PairJudge> judge_alone;
+    std::optional<FinePrepared> fine;
+    const Kernel& kernel = kernel_for(result.isa);
+    const bool packs = ordering.method == Method::pack;
     // Extra columns are weighed by edges, whatever the order reads.
     const bool reads_graph = needs_graph(ordering.method) || options.batches.extra > 0;
     if (reads_graph) {
@@ -74,15 +81,18 @@ OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const Pipeline
       rows_y.emplace(y, options.similarity.normalised, run);
       SimilarityOptions similarity = options.similarity;
       similarity.seed = options.seed;
-      const Kernel& kernel = kernel_for(result.isa);
       if (options.filter.is_on()) {
         filter.emplace(options.filter, count_wanted_edges(similarity, options.batch_size, x.rows), *rows_x,
                        *rows_y, kernel, run, mark);
         // Nobody wants to learn of it after the join.
         check_feasible(filter->judge().groups(), options.filter.groups, x.rows, options.batch_size);
       }
-      FoundEdges found = find_edges(*rows_x, *rows_y, result.quantile, similarity, kernel, run, mark,
-                                    filter ? &filter->edges() : nullptr);
+      const bool keeps =
+          packs || options.batches.extra > 0 || (filter && QuickJudge::needs_fine(filter->judge()));
+      FoundEdges found =
+          find_edges(*rows_x, *rows_y, result.quantile, similarity, kernel, run, mark,
+                     filter ? &filter->edges() : nullptr, keeps ? FineRows::keep : FineRows::drop);
+      fine = std::move(found.fine);
       result.threshold = found.threshold;
       result.edge_count = found.edges.count();
       for (std::size_t i = 0; i < x.rows; ++i) result.rows_without_edges += found.edges.row(i).empty();
@@ -97,24 +107,35 @@ OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const Pipeline
         judge_alone.emplace(options.filter, *rows_x, *rows_y, run);
       }
     }
-    const PairJudge* judge = filter ? &filter->judge() : judge_alone ? &*judge_alone : nullptr;
     progress.begin("order");
-    result.order = find_order(rows_x ? &*rows_x : nullptr, rows_y ? &*rows_y : nullptr, graph, ordering,
-                              {options.batch_size, options.batches.block, judge}, run);
-    if (judge != nullptr || changes_batches(options.batches)) progress.begin("batches");
-    BatchMaker maker(options.batches, options.batch_size, options.seed, judge, options.filter.groups,
-                     reads_graph ? &graph : nullptr, run);
+    Array<float> similarities;
+    if (packs) similarities = edge_values(*fine, *rows_x, *rows_y, graph.out, kernel, run);
+    std::optional<QuickJudge> judge;
+    if (filter || judge_alone)
+      judge.emplace(filter ? filter->judge() : *judge_alone, fine ? &*fine : nullptr, *rows_x, *rows_y,
+                    kernel, run);
+    const bool is_needed = options.batches.extra > 0 || (judge && QuickJudge::needs_fine(judge->judge()));
+    if (!is_needed) fine.reset();
+    MadeOrder found =
+        find_order(rows_x ? &*rows_x : nullptr, rows_y ? &*rows_y : nullptr, graph, std::move(similarities),
+                   ordering, {options.batch_size, options.batches.block, judge ? &*judge : nullptr}, run);
+    result.order = std::move(found.order);
+    result.swaps = found.swaps;
+    if (judge || changes_batches(options.batches)) progress.begin("batches");
+    BatchMaker maker(options.batches, options.batch_size, options.seed, judge ? &*judge : nullptr,
+                     options.filter.groups, reads_graph ? &graph : nullptr, run);
     MadeBatches made = maker.make(std::move(result.order.old_of_new));
     result.order.old_of_new = std::move(made.order);
     result.batches = made.report;
     if (options.batches.extra > 0) {
       progress.begin("extra");
-      result.extra = maker.extras(result.order.old_of_new, *rows_x, *rows_y);
+      maker.weigh(*rows_x, *rows_y, edge_values(*fine, *rows_x, *rows_y, graph.out, kernel, run));
+      result.extra = maker.extras(result.order.old_of_new);
     }
     if (options.verdict && needs_graph(ordering.method)) {
       progress.begin("verdict");
       result.verdict = judge_order(*rows_x, *rows_y, graph, result.order.old_of_new, options.batch_size,
-                                   *options.verdict, options.seed, run, judge);
+                                   *options.verdict, options.seed, run, judge ? &judge->judge() : nullptr);
     }
     result.stages = progress.finish();
     result.peak_bytes = meter.peak_bytes();

@@ -76,6 +76,7 @@ std::string json_of(const OrderReport& report) {
                   {"threshold", threshold_json(result.threshold)},
                   {"edges", result.edge_count},
                   {"rows_without_edges", result.rows_without_edges},
+                  {"swaps", count_json(result.swaps)},
                   {"batches", result.batches.batches},
                   {"moved", result.batches.moved},
                   {"suspects_in_batch", count_json(result.batches.suspects_in_batch)},

@@ -30,6 +30,7 @@ std::string order_text(const OrderReport& report) {
   std::string text =
       fmt::format("{}, {} batches of {}", name_of(report.options.ordering.method), grouped(whole), size);
   if (rest != 0) text += fmt::format(" and one of {}", rest);
+  if (report.result.swaps) text += fmt::format(", {} swaps", grouped(*report.result.swaps));
   return text;
 }
 

@@ -1,129 +1,77 @@
-// s(i,j) for every kept edge.
+// s(i,j) for every kept edge, from the int16 rows that the join has left.
 //
-// Requires: columns of a row ascending. Ensures: the bits of `similarity` in definition.h, rounded once.
-// Cost: a division for every value of Y and up to four for every value of X, then d products an edge.
+// Ensures: |value - s| <= kEdgeValueError. Cost: an int16 product an edge, 2 d bytes of a row of Y that lie
+// anywhere: memory is what it waits for, and half of what float32 rows would read.
 //
-// The idea: a row of Y has many edges, and normalising it costs more than the product does. So a stripe of
-// Y's rows is normalised once and held, and all edges into it are summed, eight at a time: each sum is a
-// chain of d additions in the order of the definition, two chains share a register of 128 bits, which every
-// machine has, and four registers keep the adder busy. The stripes are few, because every one reads the rows
-// of X again.
+// What is weighed by these values (batches, their objective) depends on them smoothly, so nothing has to be
+// decided exactly. Rows that do not fit the common scale were clipped and say so by their error; pairs of
+// such rows are computed by the definition. Errors belong to rows, not to places, so that values do not
+// depend on how rows were put together.
 #include "similarity/edge_values.h"
 
-#include <algorithm>
-#include <array>
-#include <cstring>
 #include <vector>
+
+#include "similarity/definition.h"
 
 namespace gcbs {
 namespace {
 
-constexpr std::size_t kSideBySide = 8, kMostStripes = 4, kRowsAtOnce = 16, kFloatsALine = 16;
+constexpr std::size_t kRowsAtOnce = 16;
 
-std::size_t stripe_rows(std::size_t rows, std::size_t cols, std::size_t stripe_bytes) {
-  const std::size_t in_bytes = stripe_bytes / (cols * sizeof(float));
-  return std::clamp(in_bytes, (rows + kMostStripes - 1) / kMostStripes, std::max<std::size_t>(rows, 1));
-}
+/// A worker's buffers.
+class Valuer {
+ public:
+  Valuer(const FinePrepared& fine, const Rows& x, const Rows& y, const Kernel& kernel)
+      : fine_(fine), kernel_(kernel), definition_(x, y), scale_(fine.x.scale * fine.y.scale) {}
 
-using Double2 = double __attribute__((vector_size(16)));
-using Float4 = float __attribute__((vector_size(16)));
-
-Float4 load4(const float* values) noexcept {
-  Float4 four;
-  std::memcpy(&four, values, sizeof(four));
-  return four;
-}
-
-/// {a[0], b[0]}, {a[1], b[1]}, ... as float64: two rows side by side in a register, each its own chain.
-struct Interleaved {
-  Double2 at[4];
-  Interleaved(const float* a, const float* b) noexcept {
-    const Float4 left = load4(a), right = load4(b);
-    const Float4 low = __builtin_shufflevector(left, right, 0, 4, 1, 5);
-    const Float4 high = __builtin_shufflevector(left, right, 2, 6, 3, 7);
-    at[0] = __builtin_convertvector(__builtin_shufflevector(low, low, 0, 1), Double2);
-    at[1] = __builtin_convertvector(__builtin_shufflevector(low, low, 2, 3), Double2);
-    at[2] = __builtin_convertvector(__builtin_shufflevector(high, high, 0, 1), Double2);
-    at[3] = __builtin_convertvector(__builtin_shufflevector(high, high, 2, 3), Double2);
-  }
-};
-
-/// sums[s] = the products of x and y[s], added in index order. x is in float64, each value twice. Rows of Y
-/// lie anywhere, and waiting for them costs more than the sums: the next ones are asked for on the way.
-void sum_products(const double* x, const float* const* y, const float* const* next, std::size_t dim,
-                  double* sums) noexcept {
-  Double2 pairs[kSideBySide / 2] = {};
-  std::size_t k = 0;
-  for (; k + 4 <= dim; k += 4) {
-    if (k % kFloatsALine == 0)
-      for (std::size_t s = 0; s < kSideBySide; ++s) __builtin_prefetch(next[s] + k);
-    Double2 x_at[4];
-    std::memcpy(x_at, x + 2 * k, sizeof(x_at));
-    for (std::size_t p = 0; p < kSideBySide / 2; ++p) {
-      const Interleaved rows(y[2 * p] + k, y[2 * p + 1] + k);
-      for (std::size_t l = 0; l < 4; ++l) pairs[p] += x_at[l] * rows.at[l];
+  void value(Vertex i, std::span<const Vertex> columns, float* values) {
+    const FineOperand &x = fine_.x, &y = fine_.y;
+    const Vertex row = x.places.place(i);
+    places_.clear();
+    for (const Vertex j : columns) places_.push_back({row, y.places.place(j)});
+    products_.resize(places_.size());
+    kernel_.fine(
+        {x.values.data(), y.values.data(), x.stride, places_.data(), places_.size(), products_.data()});
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const Vertex col = places_[c].col;
+      double value = scale_ * static_cast<double>(products_[c]) + x.offset[row] + y.offset[col];
+      if (error_of(row, col) > kEdgeValueError) {
+        const FinePair pair{i, columns[c]};
+        definition_.evaluate({&pair, 1}, {&value, 1});
+      }
+      values[c] = static_cast<float>(value);
     }
   }
-  for (std::size_t s = 0; s < kSideBySide; ++s) {
-    sums[s] = pairs[s / 2][s % 2];
-    for (std::size_t rest = k; rest < dim; ++rest) sums[s] += x[2 * rest] * static_cast<double>(y[s][rest]);
-  }
-}
 
-/// values[c] = s of x and the row of the stripe that columns[c] names.
-void sum_row(const double* x, const float* stripe, std::size_t first, std::size_t dim,
-             std::span<const Vertex> columns, float* values) {
-  // Chains that are not needed repeat the last one.
-  const auto rows_from = [&](std::size_t c) {
-    std::array<const float*, kSideBySide> rows{};
-    for (std::size_t s = 0; s < kSideBySide; ++s)
-      rows[s] = stripe + (columns[std::min(c + s, columns.size() - 1)] - first) * dim;
-    return rows;
-  };
-  std::array<const float*, kSideBySide> rows = rows_from(0);
-  for (std::size_t c = 0; c < columns.size(); c += kSideBySide) {
-    const std::array<const float*, kSideBySide> next = rows_from(c + kSideBySide);
-    double sums[kSideBySide];
-    sum_products(x, rows.data(), next.data(), dim, sums);
-    const std::size_t together = std::min(kSideBySide, columns.size() - c);
-    for (std::size_t s = 0; s < together; ++s) values[c + s] = static_cast<float>(sums[s]);
-    rows = next;
+ private:
+  /// The errors of both rows, and what float64 rounds.
+  double error_of(Vertex row, Vertex col) const noexcept {
+    const auto error_x = static_cast<double>(fine_.x.error[row]),
+               norm_x = static_cast<double>(fine_.x.norm[row]);
+    const auto error_y = static_cast<double>(fine_.y.error[col]),
+               norm_y = static_cast<double>(fine_.y.norm[col]);
+    return error_x * norm_y + norm_x * error_y + error_x * error_y + fine_.rounding;
   }
-}
+
+  const FinePrepared& fine_;
+  const Kernel& kernel_;
+  Definition definition_;
+  double scale_;
+  std::vector<FinePair> places_;
+  std::vector<std::int64_t> products_;
+};
 
 }  // namespace
 
-Array<float> edge_values(const Rows& x, const Rows& y, const Edges& edges, const RunContext& run,
-                         std::size_t stripe_bytes) {
-  const std::size_t n = y.count(), dim = x.dim(), rows = stripe_rows(n, dim, stripe_bytes);
+Array<float> edge_values(const FinePrepared& fine, const Rows& x, const Rows& y, const Edges& edges,
+                         const Kernel& kernel, const RunContext& run) {
   Array<float> values(edges.count(), run.meter);
-  Array<float> stripe(std::min(rows, n) * dim, run.meter);
-  for (std::size_t first = 0; first < n; first += rows) {
-    const std::size_t last = std::min(n, first + rows);
-    parallel_for(run, last - first, kRowsAtOnce, [&](std::size_t begin, std::size_t end, unsigned) {
-      for (std::size_t r = begin; r < end; ++r) y.read(first + r, stripe.data() + r * dim);
-    });
-    parallel_for(run, edges.rows(), kRowsAtOnce, [&](std::size_t begin, std::size_t end, unsigned) {
-      std::vector<float> x_row(dim);
-      std::vector<double> twice(2 * dim);
-      for (std::size_t i = begin; i < end; ++i) {
-        const std::span<const Vertex> row = edges.row(i);
-        const auto from = std::lower_bound(row.begin(), row.end(), first);
-        const auto to = std::lower_bound(from, row.end(), last);
-        if (from == to) continue;
-        x.read(i, x_row.data());
-        for (std::size_t k = 0; k < 2 * dim; ++k) twice[k] = static_cast<double>(x_row[k / 2]);
-        sum_row(twice.data(), stripe.data(), first, dim, {from, to},
-                values.data() + edges.offsets[i] + (from - row.begin()));
-      }
-    });
-  }
+  parallel_for(run, edges.rows(), kRowsAtOnce, [&](std::size_t begin, std::size_t end, unsigned) {
+    Valuer valuer(fine, x, y, kernel);
+    for (std::size_t i = begin; i < end; ++i)
+      valuer.value(static_cast<Vertex>(i), edges.row(i), values.data() + edges.offsets[i]);
+  });
   return values;
-}
-
-double edge_values_bytes(std::size_t rows, std::size_t cols, double edges) {
-  return static_cast<double>(stripe_rows(rows, cols, kStripeBytes) * cols * sizeof(float)) +
-         edges * sizeof(float);
 }
 
 }  // namespace gcbs

@@ -1,21 +1,20 @@
-// The similarities of the kept edges, by the definition.
+// The similarities of the kept edges.
 #pragma once
 
 #include "gcbs/array.h"
 #include "gcbs/graph.h"
 #include "matrix/rows.h"
+#include "similarity/operand.h"
 
 namespace gcbs {
 
-/// Bytes of the rows of Y that edge_values holds at a time, at least; never less than a quarter of them.
-inline constexpr std::size_t kStripeBytes = std::size_t{1} << 30;
+/// No value is further than this from s: a fiftieth of the usual temperature, and nearly all are a hundred
+/// times nearer.
+inline constexpr double kEdgeValueError = 1e-3;
 
-/// s(i,j) of contract C1, rounded to float32, in the order of edges.columns. Parallel, the same bytes for
-/// every thread count.
-Array<float> edge_values(const Rows& x, const Rows& y, const Edges& edges, const RunContext& run,
-                         std::size_t stripe_bytes = kStripeBytes);
-
-/// The most that edge_values allocates, its result included, in bytes.
-double edge_values_bytes(std::size_t rows, std::size_t cols, double edges);
+/// s(i,j), about, in the order of edges.columns; equal rows have equal values. `fine`: the rows as int16, in
+/// any places. Parallel, the same bytes for every thread count, kernel and order of places.
+Array<float> edge_values(const FinePrepared& fine, const Rows& x, const Rows& y, const Edges& edges,
+                         const Kernel& kernel, const RunContext& run);
 
 }  // namespace gcbs

@@ -36,7 +36,7 @@ struct Joined {
   JoinResult join;
   MeteredVector<FinePair> survivors;
   Threshold threshold{};
-  PlaceRows places_x{}, places_y{};
+  FinePrepared fine{};
 };
 
 Joined join_above(const JoinInput& input, Threshold threshold, const RunContext& run) {
@@ -116,7 +116,7 @@ PlaceRows group_if_worthwhile(const Rows& rows, std::size_t most, const RunConte
   return distinct <= first.size() / 10 * 9 ? group_equal_rows(first, run) : PlaceRows{};
 }
 
-/// The operands live here: they are gone before the edges are put together.
+/// The int8 operands live here: they are gone before the edges are put together.
 Joined join_all(const Rows& x, const Rows& y, double quantile, const SimilarityOptions& options,
                 const Kernel& kernel, const RunContext& run, const StageMark& begin_stage,
                 const EdgeFilter* filter) {
@@ -156,8 +156,7 @@ Joined join_all(const Rows& x, const Rows& y, double quantile, const SimilarityO
   } else {
     joined = join_in_band(input, band_at, quantile, mode, run);
   }
-  joined.places_x = std::move(fine.x.places);
-  if (filter == nullptr) joined.places_y = std::move(fine.y.places);
+  joined.fine = std::move(fine);
   return joined;
 }
 
@@ -176,7 +175,7 @@ const Kernel& kernel_for(Isa isa) {
 
 FoundEdges find_edges(const Rows& x, const Rows& y, double quantile, const SimilarityOptions& options,
                       const Kernel& kernel, const RunContext& run, const StageMark& begin_stage,
-                      const EdgeFilter* filter) {
+                      const EdgeFilter* filter, FineRows fine_rows) {
   if (filter != nullptr) {
     const auto rows = static_cast<double>(x.count());
     quantile = std::clamp(1 - static_cast<double>(filter->wanted) / (rows * rows), 0.0, 1.0);
@@ -187,9 +186,18 @@ FoundEdges find_edges(const Rows& x, const Rows& y, double quantile, const Simil
   }
   Joined joined = join_all(x, y, quantile, options, kernel, run, begin_stage, filter);
   joined.join.undecided = {};
-  return {assemble_edges(std::move(joined.join), joined.survivors, joined.places_x, joined.places_y,
-                         x.count(), options.keep_diagonal, run),
-          joined.threshold};
+  if (fine_rows == FineRows::drop) {
+    joined.fine.x.values = {};
+    joined.fine.y.values = {};
+  }
+  const PlaceRows rows_themselves;  // a filter has found rows of Y, not places
+  FoundEdges found;
+  found.threshold = joined.threshold;
+  found.edges = assemble_edges(std::move(joined.join), joined.survivors, joined.fine.x.places,
+                               filter == nullptr ? joined.fine.y.places : rows_themselves, x.count(),
+                               options.keep_diagonal, run);
+  if (fine_rows == FineRows::keep) found.fine = std::move(joined.fine);
+  return found;
 }
 
 }  // namespace gcbs

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "gcbs/cpu.h"
@@ -10,6 +11,7 @@
 #include "matrix/rows.h"
 #include "similarity/edge_sieve.h"
 #include "similarity/kernels/kernel.h"
+#include "similarity/operand.h"
 
 namespace gcbs {
 
@@ -18,7 +20,11 @@ const Kernel& kernel_for(Isa isa);
 struct FoundEdges {
   Edges edges;
   Threshold threshold;
+  std::optional<FinePrepared> fine;  ///< the int16 rows, where they were to be kept
 };
+
+/// Whether the int16 rows are wanted afterwards.
+enum class FineRows : bool { drop, keep };
 
 /// Called as each stage of the report begins: prepare, threshold, join.
 using StageMark = std::function<void(std::string_view)>;
@@ -28,6 +34,6 @@ using StageMark = std::function<void(std::string_view)>;
 /// one, minus infinity where there is none; the quantile is not read, modes are exact and estimate.
 FoundEdges find_edges(const Rows& x, const Rows& y, double quantile, const SimilarityOptions& options,
                       const Kernel& kernel, const RunContext& run, const StageMark& begin_stage,
-                      const EdgeFilter* filter = nullptr);
+                      const EdgeFilter* filter = nullptr, FineRows fine_rows = FineRows::drop);
 
 }  // namespace gcbs

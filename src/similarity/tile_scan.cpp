@@ -110,9 +110,11 @@ std::size_t choose_block_rows(std::size_t rows, std::size_t slice_rows, std::siz
   return slices * slice_rows;
 }
 
-double operand_bytes(std::size_t rows, std::size_t cols) {
+double operand_bytes(std::size_t rows, std::size_t cols) { return 1.535 * fine_bytes(rows, cols); }
+
+double fine_bytes(std::size_t rows, std::size_t cols) {
   const double padded = std::ceil(static_cast<double>(cols) / 64) * 64;
-  return static_cast<double>(rows) * padded * (1.07 + 2);
+  return static_cast<double>(rows) * padded * 2;
 }
 
 }  // namespace gcbs

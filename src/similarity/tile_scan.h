@@ -70,5 +70,7 @@ std::size_t choose_block_rows(std::size_t rows, std::size_t slice_rows, std::siz
 
 /// What one side's int8 and int16 operands take, roughly: for the check before a run.
 double operand_bytes(std::size_t rows, std::size_t cols);
+/// Of its int16 rows alone.
+double fine_bytes(std::size_t rows, std::size_t cols);
 
 }  // namespace gcbs

@@ -67,6 +67,13 @@ TEST(JsonReport, AMethodWithoutAGraphHasNoThreshold) {
   EXPECT_EQ(json["edges"], 0);
 }
 
+TEST(JsonReport, OnlyPackHasSwaps) {
+  OrderReport report = small_report();
+  EXPECT_TRUE(parsed(report)["swaps"].is_null());
+  report.result.swaps = 7;
+  EXPECT_EQ(parsed(report)["swaps"], 7);
+}
+
 TEST(JsonReport, ParsesWhateverAFileIsCalled) {
   OrderReport report = small_report();
   report.x_path = "caf\xe9 \"\n\x01.npy";

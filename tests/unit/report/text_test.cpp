@@ -68,6 +68,13 @@ TEST(TextReport, IsSilentAboutAGraphThatWasNotBuilt) {
   EXPECT_EQ(text_of(report, "memory"), "no such line");
 }
 
+TEST(TextReport, CountsTheSwapsOfPack) {
+  OrderReport report = small_report();
+  report.options.ordering.method = Method::pack;
+  report.result.swaps = 4321;
+  EXPECT_EQ(text_of(report, "order"), "pack, 15 batches of 64 and one of 40, 4,321 swaps");
+}
+
 TEST(TextReport, WholeBatchesHaveNoRemainder) {
   OrderReport report = small_report();
   report.rows = 640;

@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "similarity/edge_values.h"
 #include "support/graphs.h"
 #include "support/matrices.h"
 
@@ -27,7 +26,10 @@ Sums sums_of(const std::string& kind, std::size_t rows, double quantile, double 
   const std::vector<double> all = all_similarities(a, b);
   const double t = quantile_of(all, quantile);
   const Edges edges = edges_of(rows, edges_above(all, rows, rows, t, false));
-  const Array<float> values = edge_values(x, y, edges, run);
+  Array<float> values(edges.count());
+  for (std::size_t i = 0; i < rows; ++i)
+    for (EdgeIndex e = edges.offsets[i]; e < edges.offsets[i + 1]; ++e)
+      values[e] = static_cast<float>(all[i * rows + edges.columns[e]]);
   const Array<double> found = estimate_log_sums(x, y, edges, values, temperature, 3, run);
   Sums sums;
   sums.estimated.assign(found.begin(), found.end());

@@ -1,0 +1,44 @@
+// PairJudge's answers where int16 rows are at hand: one pair at a time, but many of them.
+#pragma once
+
+#include <optional>
+
+#include "similarity/pair_sieve.h"
+
+namespace gcbs {
+
+/// Decides as PairJudge does. Safe to call from several threads.
+class QuickJudge {
+ public:
+  /// Borrows all. `fine`: the rows of x and y as int16; null: they are made here where margins need them.
+  QuickJudge(const PairJudge& judge, const FinePrepared* fine, const Rows& x, const Rows& y,
+             const Kernel& kernel, const RunContext& run)
+      : judge_(judge),
+        own_(fine == nullptr && needs_fine(judge) ? prepare_fine(x, y, {}, {}, run) : FinePrepared{}),
+        operands_(judge, fine != nullptr ? *fine : own_, run),
+        sieve_(judge, operands_, kernel) {}
+  QuickJudge(const QuickJudge&) = delete;
+  QuickJudge& operator=(const QuickJudge&) = delete;
+
+  /// Whether suspects are judged by x and y; a guide brings rows of its own.
+  static bool needs_fine(const PairJudge& judge) { return judge.has_margins() && !judge.is_guided(); }
+
+  const PairJudge& judge() const noexcept { return judge_; }
+  const PairSieve& sieve() const noexcept { return sieve_; }
+  const Groups& groups() const noexcept { return judge_.groups(); }
+  bool has_margins() const noexcept { return judge_.has_margins(); }
+  bool admits_all() const noexcept { return judge_.admits_all(); }
+
+  bool is_suspect(Vertex i, Vertex j) const { return sieve_.is_suspect(i, j); }
+  bool admits(Vertex i, Vertex j) const {
+    return i != j && !judge_.groups().are_mates(i, j) && !sieve_.is_suspect(i, j);
+  }
+
+ private:
+  const PairJudge& judge_;
+  FinePrepared own_;
+  SieveOperands operands_;
+  PairSieve sieve_;
+};
+
+}  // namespace gcbs
