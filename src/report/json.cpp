@@ -56,7 +56,7 @@ Json options_of(const OrderReport& report) {
   add_batch_options(json, options.batches);
   json["extra_output"] = path_json(report.extra_path);
   json["edges"] = path_json(report.edges_path);
-  json["output"] = report.output_path;
+  json["output"] = path_json(report.output_path);
   return json;
 }
 
@@ -80,7 +80,7 @@ std::string json_of(const OrderReport& report) {
                   {"moved", result.batches.moved},
                   {"suspects_in_batch", count_json(result.batches.suspects_in_batch)},
                   {"verdict", verdict_json(result.verdict)},
-                  {"output", report.output_path},
+                  {"output", path_json(report.output_path)},
                   {"extra_output", path_json(report.extra_path)},
                   {"seconds", report.seconds},
                   {"stages", stages_json(result.stages)},

@@ -1,0 +1,40 @@
+"""gcbs decides which samples of a contrastive training set share a batch.
+
+order, plan     embeddings in, an order of the pairs out
+gap, compare    how much of the global loss the batches of an order see
+mine            the hardest negatives of every row
+info            what this build and this machine offer
+BatchSampler    torch's protocol, for training loops (needs no torch)
+report          one page of pictures (needs matplotlib)
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from ._api import compare, gap, info, mine, order, plan
+from ._errors import Error, InputError
+from ._options import GapOptions, MineOptions, OrderOptions
+from ._results import Gap, Info, Mined, OrderGap, Plan, Stage, Threshold, Verdict
+
+__version__ = info().version
+__all__ = [
+    "Error",
+    "Gap",
+    "GapOptions",
+    "Info",
+    "InputError",
+    "MineOptions",
+    "Mined",
+    "OrderGap",
+    "OrderOptions",
+    "Plan",
+    "Stage",
+    "Threshold",
+    "Verdict",
+    "__version__",
+    "compare",
+    "gap",
+    "info",
+    "mine",
+    "order",
+    "plan",
+]
