@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._arrays import as_integers, as_matrix, as_orders
+from ._arrays import as_groups, as_integers, as_matrix, as_orders
 from ._options import GapOptions, Method, MineOptions, OrderOptions, words_of
 from ._progress import shown
 from ._results import Gap, Info, Mined, Plan, gap_of, info_of, mined_of, plan_of
@@ -69,6 +69,37 @@ def _plan(call: str, x: Any, y: Any, given: dict[str, Any], options: OrderOption
     x, y = _sides(x, y, bool(options.get("copy")))
     with shown(options.get("progress")) as tick:
         return plan_of(_core.order(x, y, words, tick))
+
+
+def arrange(
+    order: Any,
+    *,
+    batch_size: int,
+    block: int | None = None,
+    random_share: float = 0.0,
+    groups: Any = None,
+    epoch: int | None = None,
+    seed: int = 0,
+) -> NDArray[np.int64]:
+    """Make batches of an order that is there already, without embeddings.
+
+    Blocks of ``block`` rows are mixed at random into batches, rows of one group (``groups``: one id a row, or
+    several such lists) are kept apart, and ``epoch`` puts the batches into another sequence. Mixing depends
+    on ``seed`` alone: give each epoch a seed of its own to mix anew.
+
+    >>> import gcbs
+    >>> [int(row) for row in gcbs.arrange(range(6), batch_size=2, groups=[0, 0, 1, 1, 2, 2])]
+    [0, 2, 5, 3, 4, 1]
+    """
+    words = {
+        "batch_size": batch_size,
+        "block": block,
+        "random_share": random_share,
+        "groups": as_groups(groups),
+        "epoch": epoch,
+        "seed": seed,
+    }
+    return _core.arrange(as_integers(order, "order"), words, None)
 
 
 def gap(

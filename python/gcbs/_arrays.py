@@ -1,4 +1,4 @@
-"""Whatever people hold their embeddings in -> what the library borrows, without a copy where that is possible."""
+"""Whatever people hold their embeddings in -> what the library borrows, without a copy where possible."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def as_matrix(values: Any, name: str, copy: bool = False) -> Any:
 def _rows_are_contiguous(strides: Any, shape: Any) -> bool:
     if len(shape) != 2:
         return True  # the library says what is wrong with it
-    return (strides[1] == 1 or shape[1] <= 1) and (strides[0] >= shape[1] or shape[0] <= 1)
+    return bool((strides[1] == 1 or shape[1] <= 1) and (strides[0] >= shape[1] or shape[0] <= 1))
 
 
 def _row_major(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -98,7 +98,7 @@ class OrderOptions(GraphOptions, FilterOptions, BatchOptions, RunOptions, total=
     """Options of ``gcbs.order``, ``gcbs.plan`` and ``gcbs.BatchSampler``."""
 
     method: Method
-    """rcm (default): the paper's. pack: blocks that maximise the loss in batches. cm, chain, random, natural"""
+    """rcm (default): the paper's; pack: blocks that maximise the loss in batches; cm, chain, ..."""
     paper: bool
     """every choice as in the paper's listing"""
 

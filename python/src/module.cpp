@@ -134,6 +134,18 @@ nb::dict mine(const AnyArray& x, const AnyArray& corpus, nb::dict words, nb::han
   return found;
 }
 
+nb::object arrange(nb::handle order, nb::dict words, nb::handle tick) {
+  const Given given(words);
+  const std::vector<std::int64_t> rows = integers_of(order, "order");
+  const PipelineOptions options = pipeline_options(given);
+  ArrangedBatches made;
+  run_interruptibly(tick, [&](Observer& observer) {
+    made = arrange_batches(rows, options.batch_size, options.filter.groups, options.batches, options.seed,
+                           &observer);
+  });
+  return copied_to_numpy<std::int64_t>(made.order.old_of_new, {made.order.old_of_new.size()});
+}
+
 nb::dict info() {
   MachineReport report;
   report.seconds = seconds_of([&] {
@@ -157,6 +169,7 @@ NB_MODULE(_core, module) {
   py::translate_errors();
   module.doc() = "The library behind gcbs. Use the functions of gcbs itself.";
   module.def("order", &py::order, "x"_a, "y"_a, "words"_a, "tick"_a.none());
+  module.def("arrange", &py::arrange, "order"_a, "words"_a, "tick"_a.none());
   module.def("gap", &py::gap, "x"_a, "y"_a, "negatives"_a.none(), "command"_a, "words"_a, "tick"_a.none());
   module.def("mine", &py::mine, "x"_a, "corpus"_a, "words"_a, "tick"_a.none());
   module.def("info", &py::info);
