@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +99,7 @@ def arrange(
         "epoch": epoch,
         "seed": seed,
     }
-    return _core.arrange(as_integers(order, "order"), words, None)
+    return cast("NDArray[np.int64]", _core.arrange(as_integers(order, "order"), words, None))
 
 
 def gap(
