@@ -28,7 +28,7 @@ def order(x: Any, y: Any = None, *, batch_size: int, **options: Unpack[OrderOpti
     Returns int64, N: new position -> old row. Each ``batch_size`` consecutive entries are a batch, the last
     one what remains. The same input and options give the same order on every machine.
 
-    Options are those of ``gcbs order``: see ``help(gcbs.OrderOptions)``.
+    Options: the flags of ``gcbs order --help``, underscores for dashes (typed in ``gcbs.OrderOptions``).
 
     >>> import gcbs, numpy
     >>> rng = numpy.random.default_rng(0)
@@ -116,7 +116,7 @@ def gap(
 
     ``orders``: one order, or orders by name. ``methods``: orders to compute. Neither: the gap of rcm.
     ``negatives``: N more rows, one for each pair, that all x of its batch are contrasted with.
-    Options are those of ``gcbs gap``: see ``help(gcbs.GapOptions)``.
+    Options: the flags of ``gcbs gap --help``, underscores for dashes (typed in ``gcbs.GapOptions``).
 
     >>> import gcbs, numpy
     >>> x = numpy.random.default_rng(0).normal(size=(1000, 32))
@@ -176,7 +176,7 @@ def mine(
 
     ``corpus``: more documents than pairs; its first N rows are y, or ``positives`` says which row is whose.
     Margins mean what they mean in sentence-transformers' ``mine_hard_negatives``.
-    Options are those of ``gcbs mine``: see ``help(gcbs.MineOptions)``.
+    Options: the flags of ``gcbs mine --help``, underscores for dashes (typed in ``gcbs.MineOptions``).
 
     >>> import gcbs, numpy
     >>> x = numpy.random.default_rng(0).normal(size=(1000, 32))

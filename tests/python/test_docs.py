@@ -177,3 +177,7 @@ def test_no_path_of_one_machine(document):
 
 def test_tables_are_what_the_results_say():
     subprocess.run([sys.executable, ROOT / "tools" / "render_benchmarks.py", "--check"], check=True)
+
+
+def test_the_api_page_is_what_the_docstrings_say():
+    subprocess.run([sys.executable, ROOT / "tools" / "render_api.py", "--check"], check=True)
