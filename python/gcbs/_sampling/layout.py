@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ._errors import InputError
+from .._errors import InputError
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class Layout:
     """those before the tail"""
     unit_size: int
     """rows that orders are made for: a batch, or all of a step"""
+    full_unit_size: int
+    """the same where there is a full step"""
     bounds: NDArray[np.int64]
     """batch b has the places ``bounds[b]`` up to ``bounds[b + 1]``; it is one of rank b mod ranks"""
 
@@ -56,7 +58,16 @@ class Layout:
 
 
 def make_layout(rows: int, batch_size: int, ranks: int, gathered: bool, drop_last: bool) -> Layout:
-    """Throws InputError where some rank would have to go without a row."""
+    """Raises InputError where some rank would have to go without a row."""
+    if batch_size < 1 or (batch_size == 1 and not (gathered and ranks > 1)):
+        raise InputError(
+            "usage",
+            f"a batch of {batch_size} has no negatives",
+            "every sample is contrasted with the others of its batch",
+            "use a batch size of 2 or more",
+        )
+    if rows < 2:
+        raise InputError("input", "too little data", f"{rows} rows", "at least 2 rows are needed")
     step_rows = batch_size * ranks
     full, rest = divmod(rows, step_rows)
     tail_steps = 0 if drop_last or rest == 0 else _tail_steps(full, rest, batch_size, ranks)
@@ -67,7 +78,7 @@ def make_layout(rows: int, batch_size: int, ranks: int, gathered: bool, drop_las
         # One more for rank 0 of every step, then for rank 1, ...: steps differ by one row at most, too.
         turn = np.arange(ranks)[None, :] * tail_steps + np.arange(tail_steps)[:, None]
         sizes[head_steps:] = least + (turn < larger)
-    unit_size = step_rows if gathered else batch_size
+    full_unit_size = unit_size = step_rows if gathered else batch_size
     if full == 0:  # what there is, is the tail
         unit_size = rows if gathered else -(-rows // ranks)
     return Layout(
@@ -79,6 +90,7 @@ def make_layout(rows: int, batch_size: int, ranks: int, gathered: bool, drop_las
         steps=head_steps + tail_steps,
         head_steps=head_steps,
         unit_size=unit_size,
+        full_unit_size=full_unit_size,
         bounds=np.concatenate([[0], np.cumsum(sizes.reshape(-1))]).astype(np.int64),
     )
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._api import arrange, plan
-from ._errors import InputError
-from ._judge import has_margins
-from ._rows import Units, as_numpy, equal_row_ids, unit_rows
+from .._api import arrange, plan
+from .._errors import InputError
+from .judge import has_margins
+from .rows import Units, as_numpy, equal_row_ids, unit_rows
+from .state import pack, unpack
 
 Ids = NDArray[np.int64]
 
@@ -38,41 +39,73 @@ class Found:
     """ids of equal rows, where groups has the word duplicates"""
     units: tuple[Units, Units | None] | None = field(default=None, repr=False)
     """what margins are judged by; NaN for rows without embeddings"""
+    extra_fits: bool = True
+    """every line is of exactly the rows of its unit"""
 
-    def packed(self) -> dict[str, Any]:
-        """Plain values that pickle, torch.save and torch.load take: arrays as the bytes of .npy files."""
+    @cached_property
+    def place(self) -> Ids:
+        """Of each row in the order."""
+        return np.argsort(self.order)
+
+    def packed(self, units: bool) -> dict[str, Any]:
+        """For a state; ``units``: with what margins are judged by."""
         return {
-            "order": _npy(self.order),
-            "extra": None if self.extra is None else _npy(self.extra),
-            "equal": [_npy(ids) for ids in self.equal],
+            "order": pack(self.order),
+            "extra": pack(self.extra),
+            "extra_fits": self.extra_fits,
+            "equal": [pack(ids) for ids in self.equal],
+            "units": [pack(side) for side in self.units] if units and self.units is not None else None,
         }
 
     @classmethod
     def unpacked(cls, state: Mapping[str, Any]) -> Found:
-        extra = state["extra"]
         return cls(
-            _array(state["order"]),
-            None if extra is None else _array(extra),
-            tuple(_array(ids) for ids in state["equal"]),
+            unpack(state["order"]),
+            unpack(state["extra"]),
+            tuple(unpack(ids) for ids in state["equal"]),
+            None if state["units"] is None else tuple(unpack(side) for side in state["units"]),
+            state["extra_fits"],
         )
 
 
-def _npy(values: NDArray[Any]) -> bytes:
-    file = io.BytesIO()
-    np.save(file, values, allow_pickle=False)
-    return file.getvalue()
+def joined(parts: Sequence[tuple[Ids, Any, Any]], rows: int) -> Source:
+    """Embeddings that came in parts, in the sequence of the rows; of a row in several parts the last."""
+    shapes = {(x.shape[1], None if y is None else y.shape[1]) for _, x, y in parts}
+    if len(shapes) > 1:
+        raise InputError(
+            "input",
+            "parts of the embeddings do not fit together",
+            "some have y and others not, or they differ in width",
+            "give the same kind of embeddings on every rank",
+        )
+    ids = np.concatenate([at for at, _, _ in parts])
+    at = np.unique(ids)
+    place = np.full(rows, -1, dtype=np.int64)
+    place[at] = np.arange(len(at))
 
+    def side(values: list[Any]) -> Any:
+        whole = np.empty((len(at), values[0].shape[1]), dtype=np.result_type(*values))
+        whole[place[ids]] = np.concatenate(values)
+        return whole
 
-def _array(written: bytes) -> Any:
-    return np.load(io.BytesIO(written), allow_pickle=False)
+    x = side([x for _, x, _ in parts])
+    y = None if parts[0][2] is None else side([y for _, _, y in parts])
+    return Source(x, y, None if len(at) == rows else at)
 
 
 def find(
-    source: Source, rows: int, unit_size: int, lists: list[Any], options: Mapping[str, Any], start: Ids | None
+    source: Source,
+    rows: int,
+    unit_size: int,
+    lists: list[Any],
+    options: Mapping[str, Any],
+    start: Ids | None,
+    keep_units: bool,
 ) -> Found:
     """Order by the embeddings of ``source``. ``lists``: groups, the word duplicates among them perhaps;
     ``options``: the other ones of ``gcbs.plan``. Rows without embeddings stand at the end, shuffled."""
     ids = source.ids
+    _check_count(source, rows)
     if ids is not None and len(ids) < unit_size:
         raise InputError(
             "input",
@@ -92,20 +125,24 @@ def find(
     if start is not None and wanted.get("method") == "pack":
         wanted["start"] = start if ids is None else _among(start, ids, rows)
     made = plan(source.x, source.y, batch_size=unit_size, verdict=False, **wanted)
-    if len(made.order) != (rows if ids is None else len(ids)):
-        raise InputError(
-            "input",
-            f"there are embeddings of {len(made.order)} rows",
-            f"the sampler has {rows}",
-            "give one row for each row of the data set",
-        )
     equal = _equal(source, rows, ids) if any(isinstance(of, str) for of in lists) else ()
-    units = _units(source, rows, ids, options) if has_margins(options) else None
+    units = _units(source, rows, ids, options) if keep_units and has_margins(options) else None
     if ids is None:
         return Found(made.order, made.extra, equal, units)
     numbers = [of for of in lists if not isinstance(of, str)] + list(equal)
     order = _with_the_rest(ids[made.order], rows, unit_size, numbers, options)
-    return Found(order, _widened(made.extra, ids, -(-rows // unit_size)), equal, units)
+    return Found(order, _widened(made.extra, ids, -(-rows // unit_size)), equal, units, extra_fits=False)
+
+
+def _check_count(source: Source, rows: int) -> None:
+    given = source.x.shape[0] if getattr(source.x, "shape", ()) else len(source.x)
+    if source.ids is None and given != rows:
+        raise InputError(
+            "input",
+            f"x has {given} rows",
+            f"the sampler has {rows}",
+            "give one row for each row of the data set",
+        )
 
 
 def _among(order: Ids, ids: Ids, rows: int) -> Ids:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._rows import Units, as_numpy, unit_rows
+from .rows import Units, as_numpy, unit_rows
 
 Ids = NDArray[np.int64]
 Blocked = NDArray[np.bool_]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import as_matrix
+from .._arrays import as_matrix
 
 Units = NDArray[np.float32]
 CHUNK = 16384

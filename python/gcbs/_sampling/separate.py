@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ._errors import InputError
+from .._errors import InputError
 
 Ids = NDArray[np.int64]
 

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from ._progress import Progress
+from .._progress import Progress, shown
 
 Result = TypeVar("Result")
 
@@ -20,23 +20,31 @@ class _Stopped(BaseException):
 class Job(Generic[Result]):
     """Runs ``work(tick)`` in a daemon thread; ``tick`` is what it gives the library for progress."""
 
-    def __init__(self, work: Callable[[Progress], Result]) -> None:
+    def __init__(self, work: Callable[[Progress], Result], progress: bool | Progress | None = False) -> None:
         self._stop = threading.Event()
         self._result: Result | None = None
         self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, args=(work,), name="gcbs refresh", daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(work, progress), name="gcbs", daemon=True)
         _running.add(self)
         self._thread.start()
 
-    def _run(self, work: Callable[[Progress], Result]) -> None:
+    def _run(self, work: Callable[[Progress], Result], progress: bool | Progress | None) -> None:
         try:
-            self._result = work(self._tick)
+            with shown(progress) as show:
+                self._result = work(lambda stage, done, total: self._tick(show, stage, done, total))
         except BaseException as error:  # it belongs to whoever asks for the result
             self._error = error
 
-    def _tick(self, stage: str, done: float, total: float) -> None:
+    def _tick(self, show: Progress | None, stage: str, done: float, total: float) -> None:
         if self._stop.is_set():
             raise _Stopped
+        if show is not None:
+            show(stage, done, total)
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it is done after at most that long."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
 
     def result(self) -> Result:
         """Waits. What the work returned, or the exception that it raised."""
@@ -49,19 +57,6 @@ class Job(Generic[Result]):
         """Ends it, and waits until it has ended."""
         self._stop.set()
         self._thread.join()
-
-
-class Done(Generic[Result]):
-    """Looks like a job whose work is done."""
-
-    def __init__(self, result: Result) -> None:
-        self._result = result
-
-    def result(self) -> Result:
-        return self._result
-
-    def stop(self) -> None:
-        pass
 
 
 _running: weakref.WeakSet[Job[Any]] = weakref.WeakSet()
