@@ -23,7 +23,7 @@ from ._sampling.layout import make_layout
 from ._sampling.observed import Store, row_ids
 from ._sampling.refresh import Refresher
 from ._sampling.separate import separate_tail
-from ._sampling.state import check_run, checksum
+from ._sampling.state import check_run, checksum, pack, unpack
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -112,19 +112,30 @@ class BatchSampler:
 
     def steps(self) -> Iterator[tuple[int, list[int]]]:
         """The same, each with its number, which ``extra`` takes."""
+        rows, numbers = self._begin()
+        return ((step, rows[self._layout.batch(step, self.rank)].tolist()) for step in numbers)
+
+    def all_ranks(self) -> Iterator[list[int]]:
+        """The batches of all ranks, those of a step beside each other, for loaders that deal them out."""
+        rows, numbers = self._begin()
+        batch, ranks = self._layout.batch, range(self.world_size)
+        return (rows[batch(step, rank)].tolist() for step in numbers for rank in ranks)
+
+    def _begin(self) -> tuple[Ids, Iterator[int]]:
+        """The rows of the epoch, and the steps to come, which move the position."""
         with self._lock:
             if not self._goes_on:
                 self._start_epoch()
             self._goes_on = False
             self._newest = newest = object()
-            return self._steps(self._rows_of_epoch(), self._position, newest)
+            return self._rows_of_epoch(), self._count(self._position, newest)
 
-    def _steps(self, rows: Ids, first: int, me: object) -> Iterator[tuple[int, list[int]]]:
-        for step in range(first, self._layout.steps):
+    def _count(self, first: int, me: object) -> Iterator[int]:
+        for step in range(first, len(self)):
             with self._lock:
                 if self._newest is me:
                     self._position = step + 1
-            yield step, rows[self._layout.batch(step, self.rank)].tolist()
+            yield step
 
     @property
     def epoch(self) -> int:
@@ -224,6 +235,14 @@ class BatchSampler:
         then needs no pass of its own over the data."""
         self._refresher.observe(ids, x, y)
 
+    def observed(self) -> tuple[Ids, Any, Any]:
+        """The rows that this process has embeddings of, their x and y, as they are kept."""
+        return self._refresher.seen()
+
+    def load_observed(self, ids: Any, x: Any, y: Any = None) -> None:
+        """Take back what ``observed`` gave, to the bit."""
+        self._refresher.load(ids, x, y)
+
     def mask(self, batch: Any) -> NDArray[np.bool_]:
         """k x k, True where two rows of a batch must not be contrasted: they are of one group, or suspected,
         by the margins and the embeddings of the last refresh, to be positives of each other."""
@@ -281,7 +300,7 @@ class BatchSampler:
                 "found": None if self._found is None else self._found.packed(embeddings),
                 "next": None if after is None else after.packed(embeddings),
                 "refreshing": self._refresher.pending and pending.error is None,
-                "observed": self._refresher.packed() if embeddings else None,
+                "observed": [pack(of) for of in self.observed()] if embeddings else None,
             }
 
     def load_state_dict(self, state: Mapping[str, Any], *, position: int | None = None) -> None:
@@ -299,7 +318,7 @@ class BatchSampler:
             if state["refreshing"]:
                 self._refresher.restart(after)
             if state["observed"] is not None:
-                self._refresher.unpack(state["observed"])
+                self.load_observed(*map(unpack, state["observed"]))
 
     def _identity(self) -> dict[str, Any]:
         return {

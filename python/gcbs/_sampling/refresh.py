@@ -20,7 +20,6 @@ from .distributed import Link, Outcome, connect
 from .found import Found, Source, find, joined
 from .observed import Observed, Store, row_ids
 from .rows import as_numpy
-from .state import pack, unpack
 
 Ids = NDArray[np.int64]
 Part = tuple[Ids, Any, Any]
@@ -49,7 +48,7 @@ class Refresher:
 
     def observe(self, ids: Any, x: Any, y: Any) -> None:
         if self.observed is None:
-            raise _keeps_nothing("observe cannot keep embeddings")
+            raise _keeps_nothing("embeddings cannot be kept")
         with self._lock:
             self.observed.put(ids, x, y)
 
@@ -105,17 +104,21 @@ class Refresher:
         """Embeddings, beyond a refresh."""
         return self.observed is not None
 
-    def packed(self) -> list[bytes | None] | None:
-        """What has been observed, for a state."""
-        return None if self.observed is None else [pack(values) for values in self._seen()]
+    def seen(self) -> Part:
+        """The rows that this process has embeddings of, and these; None before the first."""
+        if self.observed is None:
+            raise _keeps_nothing("there are no embeddings")
+        with self._lock:
+            return self.observed.copy()
 
-    def unpack(self, state: list[bytes | None]) -> None:
-        ids, x, y = (unpack(values) for values in state)
-        if self.observed is not None:
-            with self._lock:
-                self.observed.forget()
-                if x is not None:
-                    self.observed.put(ids, x, y, normalised=True)
+    def load(self, ids: Any, x: Any, y: Any) -> None:
+        """Take back what ``seen`` gave."""
+        if self.observed is None:
+            raise _keeps_nothing("embeddings cannot be kept")
+        with self._lock:
+            self.observed.forget()
+            if x is not None:
+                self.observed.put(ids, x, y, normalised=True)
 
     def __getstate__(self) -> dict[str, Any]:
         job = self._job
@@ -158,16 +161,10 @@ class Refresher:
             self._forget_elsewhere(link)
             return Outcome.of(lambda: self._keep(Source(x, y)))
         link = self._linked_or_alone(link)
-        mine = Outcome.of(self._seen)
+        mine = Outcome.of(self.seen)
         parts = [mine] if link is None else link.gather(mine)
         self._forget_elsewhere(link)
         return Outcome.of(lambda: self._merged(parts))
-
-    def _seen(self) -> Part:
-        if self.observed is None:
-            raise _keeps_nothing("refresh has nothing to order by")
-        with self._lock:
-            return self.observed.copy()
 
     def _merged(self, parts: list[Outcome[Part]]) -> Source:
         """What all ranks observed; the first part is this one's own, and may be older."""
@@ -176,7 +173,7 @@ class Refresher:
             if part is not parts[0] and len(ids) and self.observed is not None:
                 with self._lock:
                     self.observed.put(ids, x, y, normalised=True)
-        ids, x, y = self._seen()
+        ids, x, y = self.seen()
         if x is None:
             raise InputError(
                 "usage",
