@@ -13,9 +13,11 @@ from ._api import arrange, compare, gap, info, mine, order, plan
 from ._errors import Error, InputError
 from ._options import GapOptions, MineOptions, OrderOptions
 from ._results import Gap, Info, Mined, OrderGap, Plan, Stage, Threshold, Verdict
+from .sampler import BatchSampler
 
 __version__ = info().version
 __all__ = [
+    "BatchSampler",
     "Error",
     "Gap",
     "GapOptions",
