@@ -24,16 +24,12 @@ namespace {
 
 void write_outputs(const OrderRequest& request, const OrderResult& result) {
   WritePhase phase;
-  if (!request.edges.empty()) {
-    write_npy_edges(request.edges, result.edges.offsets, result.edges.columns);
-    phase.wrote(request.edges);
-  }
-  if (!request.extra.empty()) {
-    write_npy(request.extra, result.extra.rows, result.extra.columns);
-    phase.wrote(request.extra);
-  }
+  if (!request.edges.empty())
+    write_npy_edges(request.edges, result.edges.offsets, result.edges.columns, phase.files());
+  if (!request.extra.empty())
+    write_npy(request.extra, result.extra.rows, result.extra.columns, phase.files());
   const auto& rows = result.order.old_of_new;
-  write_npy(request.output, std::vector<std::int64_t>(rows.begin(), rows.end()));
+  write_npy(request.output, std::vector<std::int64_t>(rows.begin(), rows.end()), 0, phase.files());
   phase.commit();
 }
 

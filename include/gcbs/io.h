@@ -38,18 +38,40 @@ inline bool mapped_file_contains(const void* address) noexcept { return mapped_f
 /// is read-only, a name that is a folder or a device. Ask before long work. Leaves nothing behind.
 void check_writable(const std::filesystem::path& path);
 
+class UnfinishedFile;
+
+/// Outputs that appear together: each waits, complete, in its temporary file until commit() renames all.
+/// Without commit() none stays, and files that were there stay as they were.
+class OutputFiles {
+ public:
+  OutputFiles();
+  ~OutputFiles();
+  OutputFiles(const OutputFiles&) = delete;
+  OutputFiles& operator=(const OutputFiles&) = delete;
+
+  /// Called by the writers below. Throws Error(resource).
+  void add(std::unique_ptr<UnfinishedFile> file);
+  /// Throws Error(resource).
+  void commit();
+
+ private:
+  std::vector<std::unique_ptr<UnfinishedFile>> files_;
+};
+
 /// Writes a vector (an order, new position -> old row) or, with `columns`, a matrix as .npy: to a temporary
-/// file in the same folder, synced, then renamed. Throws Error(resource); on failure nothing is left behind
-/// and a file that was there stays as it was.
+/// file in the same folder, synced, then renamed, at once or with `together`. Throws Error(resource); on
+/// failure nothing is left behind and a file that was there stays as it was.
 void write_npy(const std::filesystem::path& path, std::span<const std::int64_t> values,
-               std::size_t columns = 0);
-void write_npy(const std::filesystem::path& path, std::span<const float> values, std::size_t columns = 0);
-void write_npy(const std::filesystem::path& path, std::span<const double> values, std::size_t columns = 0);
+               std::size_t columns = 0, OutputFiles* together = nullptr);
+void write_npy(const std::filesystem::path& path, std::span<const float> values, std::size_t columns = 0,
+               OutputFiles* together = nullptr);
+void write_npy(const std::filesystem::path& path, std::span<const double> values, std::size_t columns = 0,
+               OutputFiles* together = nullptr);
 
 /// Writes the edges of a CSR graph as int32 pairs (row, column), E x 2, the same way. offsets has
 /// rows + 1 entries and ends with columns.size(); at most 2^31 - 1 rows.
 void write_npy_edges(const std::filesystem::path& path, std::span<const std::uint64_t> offsets,
-                     std::span<const std::uint32_t> columns);
+                     std::span<const std::uint32_t> columns, OutputFiles* together = nullptr);
 
 /// Removes the temporary files of writes under way; async-signal-safe, for signal handlers.
 void discard_unfinished_writes() noexcept;
