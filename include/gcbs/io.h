@@ -1,4 +1,4 @@
-// Files: .npy and .safetensors in (memory-mapped), .npy out (all or nothing).
+// Files: .npy, .safetensors and text records in (memory-mapped), .npy and records out (all or nothing).
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gcbs/matrix.h"
+#include "gcbs/observer.h"
 
 namespace gcbs {
 
@@ -27,6 +28,17 @@ FileMatrix open_matrix(const std::string& path);
 
 /// Reads a vector of whole numbers (an order, group ids) from a .npy file. Throws Error(input).
 std::vector<std::int64_t> read_integers(const std::string& path);
+
+/// The records of a text file, which is mapped: record i is bytes starts[i] to starts[i + 1].
+struct FileRecords {
+  std::shared_ptr<const MappedFile> file;
+  std::vector<std::uint64_t> starts;  ///< one more than there are records
+};
+
+/// Finds the records that belong to `rows` rows: lines, or the records of a .csv file, where newlines may
+/// stand in double quotes. A .csv or .tsv file may have a header. Throws Error(input), for example where
+/// the file has another number of records. Calls observer->advance in bytes.
+FileRecords open_records(const std::string& path, std::size_t rows, Observer* observer = nullptr);
 
 /// The path of the mapped file that `address` lies in, or null. A file that shrinks while it is mapped
 /// raises SIGBUS at the address that is gone: a handler learns here which file it was. Async-signal-safe;
@@ -72,6 +84,12 @@ void write_npy(const std::filesystem::path& path, std::span<const double> values
 /// rows + 1 entries and ends with columns.size(); at most 2^31 - 1 rows.
 void write_npy_edges(const std::filesystem::path& path, std::span<const std::uint64_t> offsets,
                      std::span<const std::uint32_t> columns, OutputFiles* together = nullptr);
+
+/// Writes the records in the order's sequence (new position -> old row), byte for byte, the same way. The
+/// header stays first; a last record without a line end is given one.
+void reorder_records(const FileRecords& records, std::span<const std::uint32_t> order,
+                     const std::filesystem::path& path, OutputFiles* together = nullptr,
+                     Observer* observer = nullptr);
 
 /// Removes the temporary files of writes under way; async-signal-safe, for signal handlers.
 void discard_unfinished_writes() noexcept;
