@@ -2,8 +2,8 @@
 
 Convention: a fenced block whose info string is `sh runnable` or `python runnable` is run, in the order of the
 document, in one folder a document. The folder holds X.npy, Y.npy and data.jsonl, a line a row; `gcbs` and
-`python` are on the PATH, and Python blocks find a `dataset` as long as X. A block `text output` right after one is
-its expected stdout.
+`python` are on the PATH, and Python blocks find a `dataset` as long as X. A block `text output` right after
+one is its expected stdout.
 """
 
 import contextlib
