@@ -40,7 +40,7 @@ sanitize: packages-build packages-test build/asan/build.ninja build/tsan/build.n
 	ctest --preset tsan -j $(JOBS)
 
 fuzz: packages-build packages-test build/fuzz/build.ninja ## Fuzz each file parser for 60 s
-	cmake --build build/fuzz -j $(JOBS) --target fuzz_npy fuzz_safetensors
+	cmake --build build/fuzz -j $(JOBS) --target fuzzers
 	ctest --test-dir build/fuzz -R '^fuzz_' -j $(JOBS) --no-tests=error --output-on-failure
 
 lint: packages-build packages-test packages-lint build/dev/build.ninja .venv/lint.stamp ## Check formatting, clang-tidy, ruff, shell

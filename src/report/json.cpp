@@ -55,6 +55,8 @@ Json options_of(const OrderReport& report) {
   json["memory_limit"] = limit_json(options.memory_limit);
   add_batch_options(json, options.batches);
   json["extra_output"] = path_json(report.extra_path);
+  json["reorder"] = report.reorder_paths;
+  json["reordered"] = report.reordered_paths;
   json["edges"] = path_json(report.edges_path);
   json["output"] = path_json(report.output_path);
   return json;

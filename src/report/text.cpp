@@ -137,6 +137,7 @@ std::vector<ReportLine> lines_of(const OrderReport& report) {
   if (!report.output_path.empty()) lines.push_back({"written", report.output_path});
   if (!report.edges_path.empty()) lines.push_back({"", report.edges_path});
   if (!report.extra_path.empty()) lines.push_back({"", report.extra_path});
+  for (const std::string& path : report.reordered_paths) lines.push_back({"", path});
   return lines;
 }
 

@@ -1,8 +1,9 @@
 """The documents: links lead somewhere, commands run, flags exist.
 
 Convention: a fenced block whose info string is `sh runnable` or `python runnable` is run, in the order of the
-document, in one folder a document. The folder holds X.npy and Y.npy; `gcbs` and `python` are on the PATH, and
-Python blocks find a `dataset` as long as X. A block `text output` right after one is its expected stdout.
+document, in one folder a document. The folder holds X.npy, Y.npy and data.jsonl, a line a row; `gcbs` and
+`python` are on the PATH, and Python blocks find a `dataset` as long as X. A block `text output` right after
+one is its expected stdout.
 """
 
 import contextlib
@@ -80,6 +81,7 @@ def workplace(tmp_path, monkeypatch):
     y = x + 0.3 * np.random.default_rng(1).standard_normal(x.shape)
     np.save(folder / "X.npy", x.astype(np.float32))
     np.save(folder / "Y.npy", y.astype(np.float32))
+    (folder / "data.jsonl").write_text("".join(f'{{"id": {i}}}\n' for i in range(ROWS)))
     monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.chdir(folder)
     return folder
