@@ -1,0 +1,69 @@
+"""Code search, the paper's CosQA row: a query in words, 6,267 Python functions, MRR over all of them."""
+
+import numpy as np
+
+from . import files
+from .metrics import mrr
+from .text import PairTask
+
+FILES = {
+    "cosqa_queries.jsonl.gz": (
+        "query, code_id, retrieval_split (train, dev, test)",
+        "github.com/Jun-jie-Huang/CoCLR, data/qa and data/search",
+    ),
+    "cosqa_codes.jsonl.gz": (
+        "code_id, code, code_tokens (docstring removed); ordered as code_idx_map",
+        "github.com/Jun-jie-Huang/CoCLR, data/search/code_idx_map.txt",
+    ),
+}
+
+
+def load(where, docstrings=False):
+    """19,604 training pairs over 6,123 codes (one code has up to 20 queries), 500 + 500 dev and test queries.
+
+    docstrings: whether the functions keep theirs, which say in words what the code does.
+    """
+    files.require(where, FILES)
+    queries = files.json_lines(where / "cosqa_queries.jsonl.gz")
+    text = "code" if docstrings else "code_tokens"
+    codes = [code[text] for code in files.json_lines(where / "cosqa_codes.jsonl.gz")]
+
+    def split(name):
+        rows = [row for row in queries if row["retrieval_split"] == name]
+        return [row["query"] for row in rows], np.array([row["code_id"] for row in rows])
+
+    train, code_of_row = split("train")
+    held_out = {name: split(name) for name in ("dev", "test")}
+
+    def prepare(tokenise):
+        """Tokens of what is evaluated, and the evaluation."""
+        tokens = {name: tokenise(texts, 32) for name, (texts, _) in held_out.items()}
+        pool = tokenise(codes, 128)
+
+        def evaluate(encode):
+            candidates = encode(pool)
+            return {name: mrr(encode(tokens[name]), candidates, ids) for name, (_, ids) in held_out.items()}
+
+        return evaluate
+
+    return PairTask(
+        name="code-search-docstrings" if docstrings else "code-search",
+        x=train,
+        documents=codes,
+        document_of_row=code_of_row,
+        prepare=prepare,
+        lengths=(32, 128),
+        batch_size=64,
+        epochs=8,
+        temperature=0.05,
+        rates={"static": (0.005, 0.01, 0.02, 0.04), "minilm": (5e-5,)},
+        methods=(
+            "random",
+            "rcm",
+            "pack",
+            "pack:block=8",
+            "random:extra=16",
+            "random:mine=1",
+        ),
+        seeds=5,
+    )
