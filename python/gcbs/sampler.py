@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._api import arrange
-from ._arrays import as_groups
 from ._errors import InputError
 from ._options import OrderOptions, words_of
 from ._sampling.distributed import own_place
@@ -20,6 +19,7 @@ from ._sampling.extra_rows import extra_rows, fill_up
 from ._sampling.found import Found
 from ._sampling.judge import Judge, has_margins
 from ._sampling.layout import make_layout
+from ._sampling.negatives import ExtraNegatives
 from ._sampling.observed import Store, row_ids
 from ._sampling.refresh import Refresher
 from ._sampling.separate import separate_tail
@@ -27,6 +27,8 @@ from ._sampling.state import check_run, checksum, pack, unpack
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+__all__ = ["BatchSampler", "ExtraNegatives"]
 
 Ids = NDArray[np.int64]
 
@@ -71,17 +73,17 @@ class BatchSampler:
         store: Store | None = "float16",
         **options: Unpack[OrderOptions],
     ) -> None:
-        words_of("BatchSampler", options, OrderOptions)
         for name in ("epoch", "start"):
             if name in options:
                 raise TypeError(f"gcbs.BatchSampler() has no option {name!r}: it keeps that itself")
+        words = words_of("BatchSampler", options, OrderOptions)
         self.rows = len(n) if isinstance(n, Sized) else operator.index(n)
         self.batch_size, self.drop_last, self.warmup, self.gathered = batch_size, drop_last, warmup, gathered
         self.seed = int(options.get("seed", 0))
         self.rank, self.world_size = own_place(rank, world_size)
         self._layout = make_layout(self.rows, batch_size, self.world_size, gathered, drop_last)
-        self._options: dict[str, Any] = dict(options)
-        self._lists: list[Any] = as_groups(self._options.pop("groups", None)) or []
+        self._options: dict[str, Any] = {**options, **words}
+        self._lists: list[Any] = self._options.pop("groups", None) or []
         self._block = self._options.pop("block", None) or 0
         self._columns = int(self._options.get("extra", 0)) * (self.world_size if gathered else 1)
         self._options["extra"] = self._columns

@@ -15,25 +15,26 @@ Ids = NDArray[np.int64]
 def separate_tail(rows: Ids, unit_bounds: Ids, first_unit: int, groups: Sequence[Ids]) -> Ids:
     """``rows`` with those of the units from ``first_unit`` on swapped until none holds two of one group.
 
-    Rows before them are touched where nothing else helps. One list of groups can always be kept apart, as
-    long as each is in pieces of the unit size; several lists: a bounded search, then InputError.
+    Those units differ by one row at most, and no group has more members in them than there are units. Then
+    one list can always be kept apart: of the units with two members of one group take the one, A, with the
+    fewest groups. Some unit B has no member of that group, and some row of B has a group that A has not: else
+    B had fewer groups than A, and so two members of one. Their swap leaves fewer rows too many.
+
+    Several lists: rows before the tail help where swaps inside are not enough; if that fails, InputError.
     """
-    start = int(unit_bounds[first_unit]) if first_unit < len(unit_bounds) else len(rows)
-    end = int(unit_bounds[-1])
+    start, end = int(unit_bounds[min(first_unit, len(unit_bounds) - 1)]), int(unit_bounds[-1])
     if not groups or start >= end:
         return rows
     unit = np.repeat(np.arange(len(unit_bounds) - 1), np.diff(unit_bounds))
     fixed = rows.copy()
-    if not any(_swap(fixed, unit, groups, start, end, reach) for reach in (start, 0)):
-        if len(groups) > 1:
-            raise InputError(
-                "input",
-                "groups cannot be kept apart in the last batches",
-                "what remains after the full steps is shared out over the ranks, and no swap was found",
-                "use drop_last=True, or fewer lists of groups",
-            )
-        _deal(fixed, unit, groups[0], start, end)
-    return fixed
+    if any(_swap(fixed, unit, groups, start, end, reach) for reach in (start, 0)):
+        return fixed
+    raise InputError(
+        "input",
+        "groups cannot be kept apart in the last batches",
+        "what remains after the full steps is shared out over the ranks, and no swap was found",
+        "use drop_last=True, or fewer lists of groups",
+    )
 
 
 def _in_conflict(ids: Ids, unit: Ids) -> NDArray[np.bool_]:
@@ -79,14 +80,3 @@ def _partner(ids: Ids, unit: Ids, place: int) -> int | None:
         fits &= ~np.isin(of_list, of_list[own])
     found = np.flatnonzero(fits)
     return int(found[np.abs(found - place).argmin()]) if found.size else None
-
-
-def _deal(rows: Ids, unit: Ids, group: Ids, start: int, end: int) -> None:
-    """Rows sorted by group go to the units in turn, in place: units differ by one row at most."""
-    tail = rows[start:end]
-    tail = tail[np.argsort(group[tail], kind="stable")]
-    sizes = np.bincount(unit[start:end] - unit[start])
-    by_size = np.argsort(-sizes, kind="stable")
-    first = start + np.concatenate([[0], np.cumsum(sizes)])[by_size]
-    turn = np.arange(len(tail))
-    rows[first[turn % len(sizes)] + turn // len(sizes)] = tail
