@@ -46,7 +46,7 @@ def report(
 ) -> Report:
     """Order the pairs, and draw what came out as one HTML page that needs no network.
 
-    Takes what ``gcbs.order`` and ``gcbs.gap`` take. ``methods``: orders to compare with (rcm and pack).
+    Takes what ``gcbs.order`` and ``gcbs.gap`` take. ``methods``: orders to compare with.
     ``labels``: a text for each pair, or a tuple of x's text and y's, or one with a tab between them; the
     hardest batches are then shown as texts. ``svg``: a folder for the plots, one file each.
     Needs matplotlib: ``pip install 'gcbs[report]'``.

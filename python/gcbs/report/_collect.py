@@ -19,7 +19,7 @@ from ._options import ReportOptions
 from ._sample import ANCHORS, Doubles, among_all, in_batches, sample_rows
 from ._texts import Batch, Labels, batches_to_read
 
-COMPARED: tuple[Method, ...] = ("rcm", "pack")
+COMPARED: tuple[Method, ...] = ("natural", "rcm", "pack")
 MATRIX_ROWS = 256
 RANDOM_ROWS = 16384  # of random batches, whose hardness is the background
 CHOSEN = "this order"
@@ -88,7 +88,7 @@ def collect(x: Any, y: Any, batch_size: int, labels: Labels | None, options: Rep
         y,
         batch_size=batch_size,
         orders={CHOSEN: found.order},
-        methods=[name for name in methods if name not in ("random", "natural") and name != _method(found)],
+        methods=[name for name in methods if name not in ("random", _method(found))],
         **_part(options, GapOptions),
     )
     normalised, copy = bool(words.get("normalised")), bool(options.get("copy"))

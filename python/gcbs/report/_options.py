@@ -11,4 +11,4 @@ class ReportOptions(OrderOptions, GapOptions, total=False):
     """Options of ``gcbs.report``: those of ``gcbs.order`` and ``gcbs.gap``."""
 
     methods: Iterable[Method]
-    """orders to compute and compare with; default rcm and pack"""
+    """orders to compute and compare with; default natural, rcm and pack"""

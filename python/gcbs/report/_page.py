@@ -87,8 +87,10 @@ def _tiles(found: Findings) -> str:
     if chosen.gap_closed is not None and gap.oracle.gap_closed is not None:
         more = f"random 0 %, at most {words.percent(gap.oracle.gap_closed)}"
         tiles.append(("good", words.percent(chosen.gap_closed), "of the gap closed", more))
-    more = f"random {gap.random.loss_mean:.2f}, all pairs {gap.loss_global.both:.2f}"
-    tiles.append(("", f"{chosen.loss_train.both:.2f}", "loss in batches", more))
+    more = (
+        f"random {words.loss_text(gap.random.loss_mean)}, all pairs {words.loss_text(gap.loss_global.both)}"
+    )
+    tiles.append(("", words.loss_text(chosen.loss_train.both), "loss in batches", more))
     ratio = words.times(found)
     if ratio is not None:
         more = f"{chosen.edges_in_batch:,}, by chance {found.random_edges:,.0f}"
@@ -136,7 +138,8 @@ def _figure(plot: Plot) -> str:
 def _table(found: Findings) -> str:
     gap = found.gap
     spread = f"{gap.random.loss_mean:.4f} &plusmn; {gap.random.loss_std:.4f}"
-    rows = [("", "random", spread, f"{gap.loss_global.both - gap.random.loss_mean:.4f}", "0 %", "", "")]
+    missing = f"{gap.loss_global.both - gap.random.loss_mean:.4f}"
+    rows = [("", "random", spread, missing, "0 %", f"{found.random_edges:,.0f}", "")]
     for order in gap.orders:
         closed = "" if order.gap_closed is None else f"{100 * order.gap_closed:.1f} %"
         outranking = "" if order.outranking_in_batch is None else f"{100 * order.outranking_in_batch:.1f} %"
@@ -167,21 +170,18 @@ def _table(found: Findings) -> str:
 def _options(found: Findings) -> str:
     hidden = ("x", "y", "output", "edges", "extra_output", "per_batch", "verdict", "orders", "isa", "threads")
     used = {**found.gap.options, **found.plan.options}
-    shown = [(name, value) for name, value in sorted(used.items()) if name not in hidden]
     items = "".join(
         f"<div><dt>{html.escape(name.replace('_', ' '))}</dt><dd>{html.escape(_value(value))}</dd></div>"
-        for name, value in shown
+        for name, value in sorted(used.items())
+        if name not in hidden and value is not None and value is not False and value != []
     )
-    return (
-        f'<div><h3>Options</h3><p class="how">As the run used them.</p><dl class="options">{items}</dl></div>'
-    )
+    how = "As the run used them; what is not listed was off."
+    return f'<div><h3>Options</h3><p class="how">{how}</p><dl class="options">{items}</dl></div>'
 
 
 def _value(value: object) -> str:
-    if value is None or value == []:
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
+    if value is True:
+        return "on"
     if isinstance(value, list):
         return ", ".join(str(entry) for entry in value)
     return f"{value:.7g}" if isinstance(value, float) else str(value)
@@ -191,13 +191,19 @@ def _texts(found: Findings) -> str:
     if not found.texts:
         return ""
     batches = "".join(_batch(batch) for batch in found.texts)
-    return (
-        '<section id="texts"><h2>The hardest batches, to read</h2>'
-        "<p>Each box: an x, the y of another pair in its batch that is most like it, and its own y. If the "
-        'first <span class="key" style="background: var(--ordered)"></span> would do as well as its own '
-        '<span class="key" style="background: var(--global)"></span>, it is a false negative.</p>'
-        f"{batches}</section>\n"
-    )
+    key = '<span class="key" style="background: var(--{})"></span>'
+    other, own = key.format("ordered"), key.format("global")
+    if any(confusion.own is not None for batch in found.texts for confusion in batch.confusions):
+        how = (
+            f"Each box: an x, the most similar y of another pair in its batch {other}, and its own y {own}. "
+            "If the other would do as well as its own, it is a false negative."
+        )
+    else:
+        how = (
+            f"Each box: a pair, and the pair of its batch whose y is most similar to its x {other}. "
+            "If they belong together, it is a false negative."
+        )
+    return f'<section id="texts"><h2>The hardest batches, to read</h2><p>{how}</p>{batches}</section>\n'
 
 
 def _batch(batch: Batch) -> str:

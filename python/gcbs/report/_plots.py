@@ -27,8 +27,9 @@ from ._svg import (
     RANDOM,
     SOFT,
 )
+from ._words import loss_text, percent, seconds_text
 
-WIDTH = 5.2  # inches of 72 units, so that letters have their size on a phone
+WIDTH = 4.9  # inches of 72 units, so that letters have their size on a phone
 COLOURS = {"global": GLOBAL, "random": RANDOM, "ordered": ORDERED}
 NAMES = {"global": "all pairs", "random": "random batches", "ordered": "this order"}
 PERCENT = PercentFormatter(1, decimals=0, symbol=" %")
@@ -125,9 +126,9 @@ def losses(found: Findings) -> Figure:
         hollow = name == "oracle"
         axes.barh(at, total, height=0.66, color=GAP)
         axes.barh(at, loss, height=0.66, color=PAGE if hollow else colour, edgecolor=colour, lw=1.0 * hollow)
-        axes.text(total * 1.14, at, f"{loss:.2f}", va="center", ha="right", weight=weight)
+        axes.text(total * 1.14, at, loss_text(loss), va="center", ha="right", weight=weight)
         if closed is not None:
-            axes.text(total * 1.32, at, f"{100 * closed:.0f} %", va="center", ha="right", weight=weight)
+            axes.text(total * 1.32, at, percent(closed), va="center", ha="right", weight=weight)
     for column, head in ((1.14, "loss"), (1.32, "closed")):
         axes.text(total * column, -0.75, head, va="center", ha="right", fontsize=9, color=SOFT)
     axes.errorbar(gap.random.loss_mean, 0, xerr=2 * gap.random.loss_std, color=INK, lw=1.2, capsize=2.5)
@@ -150,8 +151,10 @@ def negatives(found: Findings) -> Figure:
         shares[name] = part.reshape(-1, step).sum(axis=1) / max(1, part.sum())
     _compare(axes, shares, edges)
     axes.axvline(found.median_positive, color=INK, lw=1, ls=(0, (4, 3)), label="median positive")
-    axes.set_yscale("log")
-    axes.set_ylim(bottom=max(1e-6, min(share[share > 0].min() for share in shares.values())))
+    rare = [float(share[share > 0].min()) for share in shares.values() if share.any()]
+    if rare:
+        axes.set_yscale("log")
+        axes.set_ylim(bottom=max(1e-6, min(rare)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.12g} %"))
     axes.minorticks_off()
     axes.set(xlabel="similarity of a negative", ylabel="share of negatives")
@@ -249,13 +252,6 @@ def stages(found: Findings) -> Figure:
     axes.set_yticklabels([stage.name for stage in shown], color=INK)
     _no_frame(axes)
     return figure
-
-
-def seconds_text(seconds: float) -> str:
-    """As the program writes it."""
-    if seconds >= 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.1f} ms"
 
 
 def _plot() -> tuple[Figure, Axes]:

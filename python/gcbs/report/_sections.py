@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from . import _plots as plots
 from ._collect import Findings
-from ._words import percent
+from ._words import loss_text, percent, seconds_text
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def losses(found: Findings) -> Plot:
     """The plot beside the first words."""
     gap = found.gap
     told = "; ".join(
-        f"{order.name} {order.loss_train.both:.2f}"
+        f"{order.name} {loss_text(order.loss_train.both)}"
         + ("" if order.gap_closed is None else f" ({percent(order.gap_closed)} of the gap closed)")
         for order in gap.orders
     )
@@ -93,8 +93,8 @@ def losses(found: Findings) -> Plot:
         "Bars: how much of the loss over all pairs batches see. The pale rest is the gap. Whisker: "
         f"{gap.random.trials} random orders, two standard deviations. Oracle: every row with its own hardest "
         "negatives, which no order can pass.",
-        f"Bars of the loss in batches: random {gap.random.loss_mean:.2f}; {told}; "
-        f"oracle {gap.oracle.loss_train:.2f}; all pairs {gap.loss_global.both:.2f}.",
+        f"Bars of the loss in batches: random {loss_text(gap.random.loss_mean)}; {told}; "
+        f"oracle {loss_text(gap.oracle.loss_train)}; all pairs {loss_text(gap.loss_global.both)}.",
         plots.losses(found),
     )
 
@@ -216,7 +216,7 @@ def _along(found: Findings) -> Section:
 
 def _run(found: Findings) -> Section:
     plan = found.plan
-    told = ", ".join(f"{stage.name} {plots.seconds_text(stage.seconds)}" for stage in plan.stages)
+    told = ", ".join(f"{stage.name} {seconds_text(stage.seconds)}" for stage in plan.stages)
     return Section(
         "run",
         "The run",
@@ -226,7 +226,7 @@ def _run(found: Findings) -> Section:
             Plot(
                 "stages",
                 "Time of the order",
-                f"{plots.seconds_text(plan.seconds)} in all, on {plan.threads} threads with {plan.isa}; "
+                f"{seconds_text(plan.seconds)} in all, on {plan.threads} threads with {plan.isa}; "
                 f"{plan.peak_bytes / 2**20:,.0f} MiB at most.",
                 f"Bars of the seconds of each stage: {told}.",
                 plots.stages(found),

@@ -31,7 +31,7 @@ THEME = {
 }
 INK, SOFT, LINE, PAGE, RANDOM, ORDERED, GLOBAL, GAP, OTHER = (light for light, _ in THEME.values())
 # Of pixels, which know no variables: these stand out on white and on black.
-PIXEL_INSIDE, PIXEL_OUTSIDE = (232, 89, 12), (92, 124, 168)
+PIXEL_INSIDE, PIXEL_OUTSIDE = (232, 89, 12), (96, 134, 188)
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 JOINS = "stroke-linejoin: round; stroke-linecap: butt"

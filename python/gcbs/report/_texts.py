@@ -55,7 +55,7 @@ def batches_to_read(
     middle = int(ranked[len(ranked) // 2])
     chosen = [(f"Batch {batch}", batch) for batch in hardest]
     if middle not in hardest:
-        chosen.append((f"Batch {middle}, of middling hardness", middle))
+        chosen.append((f"Batch {middle}, the middle one", middle))
     found = []
     for title, batch in chosen:
         rows = order[batch * batch_size : (batch + 1) * batch_size]

@@ -20,6 +20,18 @@ def percent(share: float) -> str:
     return f"{value:.{decimals}f}\N{NO-BREAK SPACE}%".replace("-0\N{NO-BREAK SPACE}", "0\N{NO-BREAK SPACE}")
 
 
+def loss_text(loss: float) -> str:
+    """Two decimals, or two digits where there is less."""
+    return f"{loss:.2f}" if abs(loss) >= 0.095 or loss == 0 else f"{loss:.2g}"
+
+
+def seconds_text(seconds: float) -> str:
+    """As the program writes it."""
+    if seconds >= 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.1f} ms"
+
+
 def times(found: Findings) -> float | None:
     """How many times as many edges the batches hold as random ones."""
     return found.chosen.edges_in_batch / found.random_edges if found.random_edges > 0 else None
@@ -41,10 +53,12 @@ def about_the_gap(found: Findings) -> str:
     if chosen.gap_closed is None:
         return f"All {found.rows:,} pairs fit into one batch of {size:,}: every pair meets every other."
     said = [
-        f"In random batches of {size:,} the loss is {gap.random.loss_mean:.2f}; over all {found.rows:,} "
-        f"pairs it is {gap.loss_global.both:.2f}. The difference is the gap: what a model still confuses, "
+        f"In random batches of {size:,} the loss is {loss_text(gap.random.loss_mean)}; over all "
+        f"{found.rows:,} "
+        f"pairs it is {loss_text(gap.loss_global.both)}. The difference is the gap: what a model still "
+        "confuses, "
         f"but never meets in a batch. This order, `{found.plan.method}`, brings the loss in batches to "
-        f"{chosen.loss_train.both:.2f} and so closes **{percent(chosen.gap_closed)}** of the gap."
+        f"{loss_text(chosen.loss_train.both)} and so closes **{percent(chosen.gap_closed)}** of the gap."
     ]
     ratio = times(found)
     if ratio is not None and ratio >= 1.5:

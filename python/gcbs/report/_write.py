@@ -28,9 +28,10 @@ def written(
     """Writes the page, and the plots where a folder is given."""
     need_matplotlib()
     words_of("report", options, ReportOptions)  # unknown names, before any work
-    for folder in (path.parent, *([svg.parent] if svg else [])):
-        if not folder.is_dir():
-            raise _unwritable(path if folder is path.parent else svg, "there is no such folder")
+    for file in (path, svg):
+        if file is not None and not file.parent.is_dir():
+            fix = f"create it first: mkdir -p {file.parent}"
+            raise Error("resource", f"cannot write {file}", f"there is no folder {file.parent}", fix)
     from ._page import page
     from ._sections import losses, sections
     from ._svg import style, svg_of
@@ -41,10 +42,10 @@ def written(
     with style():
         first, parts = losses(found), sections(found)
         if svg is not None:
-            svg.mkdir(exist_ok=True)
+            _make_folder(svg)
             for plot in (first, *(plot for part in parts for plot in part.plots)):
-                file = svg_of(plot.figure, plot.name, plot.title, plot.alt, inline=False)
-                _write(svg / f"{plot.name}.svg", file)
+                alone = svg_of(plot.figure, plot.name, plot.title, plot.alt, inline=False)
+                _write(svg / f"{plot.name}.svg", alone)
         _write(path, page(found, first, parts))
     text = "\n".join(plain(part) for part in (about_the_gap(found), *about_false_negatives(found)[1]))
     return Report(path, found.plan, found.gap, text)
@@ -61,6 +62,13 @@ def need_matplotlib() -> None:
             "matplotlib is not installed",
             "pip install 'gcbs[report]'",
         ) from error
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(exist_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error.strerror or str(error)) from error
 
 
 def _write(path: Path, text: str) -> None:
