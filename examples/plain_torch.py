@@ -6,18 +6,17 @@ from torch.nn.functional import cross_entropy, normalize
 from torch.utils.data import DataLoader, TensorDataset
 
 torch.manual_seed(0)
-topics = torch.randn(40, 64).repeat_interleave(50, 0)  # 2,000 pairs about 40 topics
-pairs = [topics + torch.randn(2000, 64) + 0.5 * torch.randn(2000, 64) for _ in range(2)]
-data = TensorDataset(torch.arange(2000), *pairs)  # rows bring their number
-
-model = torch.nn.Linear(64, 32)
+meaning = torch.randn(20, 64).repeat_interleave(60, 0) + torch.randn(1200, 64)  # 20 topics
+pairs = [meaning + torch.randn(1200, 64) for _ in "xy"]
+data = TensorDataset(torch.arange(1200), *pairs)  # each sample brings its row number
+model = torch.nn.Linear(64, 64)
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
 sampler = gcbs.BatchSampler(data, batch_size=50, method="pack")
 loader = DataLoader(data, batch_sampler=sampler)
 
 for epoch in range(4):
-    sampler.set_epoch(epoch)
-    total = 0.0
+    sampler.set_epoch(epoch)  # waits for the order that the last epoch led to
+    losses = []
     for ids, x, y in loader:
         x, y = normalize(model(x)), normalize(model(y))
         sampler.observe(ids, x, y)
@@ -25,6 +24,6 @@ for epoch in range(4):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        total += loss.item() / len(loader)
-    sampler.refresh_async()  # the next epoch's start waits for it
-    print(f"epoch {epoch}: loss {total:.3f}")
+        losses.append(loss.item())
+    sampler.refresh_async()
+    print(f"epoch {epoch}: loss in batches {sum(losses) / len(losses):.3f}")

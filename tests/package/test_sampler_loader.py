@@ -1,5 +1,6 @@
 """BatchSampler in torch's DataLoader: worker processes, forked and spawned, and the example."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -71,7 +72,14 @@ def test_the_package_needs_no_torch():
 
 def test_the_example_learns():
     script = ROOT / "examples" / "plain_torch.py"
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, script],
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     losses = [float(line.rsplit(" ", 1)[1]) for line in done.stdout.splitlines()]
     assert len(losses) == 4
