@@ -14,12 +14,13 @@ from functools import partial
 
 from tqdm import tqdm
 
-from . import code_search, files, record, sentences, spec
+from . import code_search, files, record, sentences, spec, vision
 
 TASKS = {
     "code-search": code_search.load,
     "code-search-docstrings": partial(code_search.load, docstrings=True),
     "sentences": sentences.load,
+    "vision": vision.load,
 }
 
 

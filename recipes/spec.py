@@ -35,7 +35,9 @@ class Spec:
     batch_size: int = 0
     epochs: int = 0
     temperature: float = 0.0
-    """of the loss, and of the order's weights; 0: the task's"""
+    """of the loss; 0: the task's"""
+    weights: float = 0.0
+    """the temperature by which the order weighs negatives; 0: the loss's"""
     direction: str = "both"
     """whose rows are the anchors of the loss: x or both"""
     noise: float = 0.0

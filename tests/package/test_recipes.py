@@ -1,8 +1,10 @@
 """The recipes: specs, losses, metrics and statistics against their definitions; one tiny training run."""
 
 import gzip
+import io
 import json
 import math
+import struct
 import sys
 from pathlib import Path
 
@@ -10,9 +12,10 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
+Image = pytest.importorskip("PIL.Image")
 pytest.importorskip("sentence_transformers")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from recipes import code_search, files, metrics, record, spec, text  # noqa: E402
+from recipes import code_search, files, metrics, record, spec, text, vision  # noqa: E402
 from recipes.encoders import Encoder, Tokens  # noqa: E402
 
 
@@ -37,6 +40,38 @@ def test_loss_is_the_softmax_over_unmasked_columns():
     for direction, wanted in (("x", forth), ("both", (forth + back) / 2)):
         found = text.contrast(*tensors, 0.5, torch.from_numpy(same), direction)
         assert float(found) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_two_views_are_contrasted_with_all_others():
+    random = np.random.default_rng(0)
+    z, more = random.normal(size=(6, 8)), random.normal(size=(2, 8))
+    scores = np.exp(z @ np.concatenate([z, more]).T / 0.5)
+    np.fill_diagonal(scores, 0)
+    wanted = -np.mean([np.log(scores[i, (i + 3) % 6] / scores[i].sum()) for i in range(6)])
+    assert float(vision.nt_xent(torch.from_numpy(z), torch.from_numpy(more), 0.5)) == pytest.approx(wanted)
+
+
+def test_images_of_a_record_file_and_one_epoch_on_them(tmp_path):
+    pytest.importorskip("kornia")
+    torch.set_num_threads(1)
+    for name, count in (("cifar10_jpeg_train.rec.gz", 48), ("cifar10_jpeg_test.rec.gz", 8)):
+        with gzip.open(tmp_path / name, "wb") as file:
+            for at in range(count):
+                held = io.BytesIO()
+                Image.new("RGB", (16, 16), (at * 5, 255 - at * 5, 100)).save(held, "JPEG")
+                file.write(struct.pack("<BH", at % 2, len(held.getvalue())) + held.getvalue())
+    images, labels = vision.records(tmp_path / "cifar10_jpeg_train.rec.gz", 40)
+    assert images.shape == (40, 3, 16, 16) and labels.tolist() == [0, 1] * 20
+    assert abs(int(images[3, 0].float().mean()) - 15) < 4
+    task = vision.ImageTask(
+        images, labels, {"dev": (images[:4], labels[:4]), "test": (images[4:], labels[4:])}
+    )
+    given = spec.resolve(spec.parse("pack:batch_size=10,epochs=2,extra=2"), task)
+    run = task.run("resnet", given, 0.001, 0, 1, threads=1)
+    before = [value.clone() for value in run.net.parameters()]
+    assert [point["step"] for point in run.train()] == [0, 4, 8]
+    assert run.encoded == 2 * 40 * 2 + 8 * 2 and run.refreshed == 2 * 40 * 2
+    assert all((a != b).any() for a, b in zip(before, run.net.parameters(), strict=True))
 
 
 def test_metrics_on_cases_known_by_hand():
@@ -129,7 +164,7 @@ def test_every_kind_of_method_learns(data, method):
     resolved = spec.resolve(
         spec.parse(f"{method}{',' if ':' in method else ':'}batch_size=20,epochs=2"), task
     )
-    run = text.Run(task, TinyEncoder(), resolved, 0.1, 0, per_epoch=1, threads=1)
+    run = text.TextTrainer(task, TinyEncoder(), resolved, 0.1, 0, per_epoch=1, threads=1)
     batches = []
     step = run.step
     run.step = lambda at, batch: (batches.append(batch), step(at, batch))
