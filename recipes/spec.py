@@ -22,6 +22,8 @@ class Spec:
     method: str = "random"
     mine: int = 0
     """hard negatives a row, added to its batch"""
+    sides: int = 1
+    """2: further rows bring their x too, as columns of the other direction"""
     groups: int = 1
     """1: rows of one document never share a batch, nor are they negatives of each other. 0: not so"""
     mask: int = 0

@@ -59,17 +59,17 @@ class TextTrainer(Trainer):
         return self.evaluation(self.encoder.encode)
 
     def loss(self, batch, more):
-        own = self.document_of_row[batch]
+        k, own = len(batch), self.document_of_row[batch]
+        rows = np.concatenate([batch, more]) if self.spec.sides == 2 else batch
         more = self.document_of_row[more]
-        if self.mined is not None:
+        if self.spec.sides == 1 and self.mined is not None:
             more = np.unique(more)
-        k = len(batch)
-        x = self.encoder.embed(self.x, batch)
+        x = self.encoder.embed(self.x, rows)
         y = self.encoder.embed(self.documents, np.concatenate([own, more]))
-        self.encoded += 2 * k + len(more)
+        self.encoded += len(x) + len(y)
         same = torch.from_numpy(self.same(own, more, batch))
-        loss = contrast(x, y[:k], y[k:], self.spec.temperature, same, self.spec.direction)
-        return loss, x.detach(), y[:k].detach()
+        loss = contrast(x, y, k, self.spec.temperature, same, self.spec.direction)
+        return loss, x[:k].detach(), y[:k].detach()
 
     def same(self, own, more, batch):
         """Which columns must not count as negatives of a row."""
@@ -82,15 +82,19 @@ class TextTrainer(Trainer):
         return same
 
 
-def contrast(x, y, more, temperature, same, direction):
-    """InfoNCE: each x against all y and the further columns; with "both" each y against all x too.
+def contrast(x, y, k, temperature, same, direction):
+    """InfoNCE of the first k pairs: each x against all y; with "both" each y against all x too.
 
-    same: k x columns, True where a column must not count as a negative of a row.
+    same: k x columns, True where two pairs must not be contrasted; symmetric in the first k columns.
     """
-    target = torch.arange(len(x))
-    logits = (x @ torch.cat([y, more]).T / temperature).masked_fill(same, -torch.inf)
-    loss = cross_entropy(logits, target)
-    return loss if direction == "x" else (loss + cross_entropy(logits[:, : len(x)].T, target)) / 2
+    target = torch.arange(k)
+    forth = (x[:k] @ y.T / temperature).masked_fill(same[:, : len(y)], -torch.inf)
+    if direction == "x":
+        return cross_entropy(forth, target)
+    back = forth[:, :k].T  # the same products
+    if len(x) > k:
+        back = (y[:k] @ x.T / temperature).masked_fill(same, -torch.inf)
+    return (cross_entropy(forth, target) + cross_entropy(back, target)) / 2
 
 
 def noisy(document_of_row, share, seed):

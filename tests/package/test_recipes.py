@@ -30,16 +30,20 @@ def test_specs_split_settings_from_sampler_options():
 
 def test_loss_is_the_softmax_over_unmasked_columns():
     random = np.random.default_rng(0)
-    x, y, more = (random.normal(size=(size, 8)) for size in (4, 4, 3))
+    x, y = random.normal(size=(7, 8)), random.normal(size=(7, 8))
     same = np.zeros((4, 7), bool)
-    same[1, 2] = same[3, 5] = True
-    scores = np.exp(x @ np.concatenate([y, more]).T / 0.5) * ~same
-    forth = -np.log(np.diag(scores) / scores.sum(axis=1)).mean()
-    back = -np.log(np.diag(scores) / scores[:, :4].sum(axis=0)).mean()
-    tensors = [torch.from_numpy(array) for array in (x, y, more)]
-    for direction, wanted in (("x", forth), ("both", (forth + back) / 2)):
-        found = text.contrast(*tensors, 0.5, torch.from_numpy(same), direction)
-        assert float(found) == pytest.approx(wanted, rel=1e-12)
+    same[1, 2] = same[2, 1] = same[3, 5] = True
+
+    def wanted(anchors, columns):
+        scores = np.exp(anchors[:4] @ columns.T / 0.5) * ~same[:, : len(columns)]
+        return -np.log(np.diag(scores) / scores.sum(axis=1)).mean()
+
+    def found(x, y, direction):
+        return float(text.contrast(*map(torch.from_numpy, (x, y)), 4, 0.5, torch.from_numpy(same), direction))
+
+    assert found(x[:4], y, "x") == pytest.approx(wanted(x, y), rel=1e-12)
+    assert found(x[:4], y, "both") == pytest.approx((wanted(x, y) + wanted(y, x[:4])) / 2, rel=1e-12)
+    assert found(x, y, "both") == pytest.approx((wanted(x, y) + wanted(y, x)) / 2, rel=1e-12)
 
 
 def test_two_views_are_contrasted_with_all_others():
@@ -154,7 +158,15 @@ def data(tmp_path):
 
 @pytest.mark.parametrize(
     "method",
-    ["random", "pack:block=4", "random:extra=4", "random:mine=1", "rcm:warmup=1,observe=1", "metis:skip=0"],
+    [
+        "random",
+        "pack:block=4",
+        "random:extra=4",
+        "random:extra=4,sides=2",
+        "random:mine=1",
+        "rcm:warmup=1,observe=1",
+        "metis:skip=0",
+    ],
 )
 def test_every_kind_of_method_learns(data, method):
     if method.startswith("metis"):
@@ -174,7 +186,7 @@ def test_every_kind_of_method_learns(data, method):
     assert sorted(np.concatenate(batches[:15])) == list(range(300))
     if "metis" not in method:
         assert all(len(set(run.document_of_row[batch])) == len(batch) for batch in batches)
-    more = {"random:extra=4": 4 * 30}.get(method, 0)
+    more = {"random:extra=4": 4 * 30, "random:extra=4,sides=2": 8 * 30}.get(method, 0)
     assert run.encoded == 2 * 300 * 2 + more or "mine" in method and run.encoded > 2 * 300 * 2
     assert (run.refreshed > 0) == (method not in ("random", "rcm:warmup=1,observe=1"))
 
