@@ -46,7 +46,8 @@ class BatchSampler:
     ``rank`` and ``world_size`` are torch.distributed's if it is initialised when the sampler is made. Every
     rank has equally many batches, each row of the data set is in one of them, and all ranks call the same
     methods. ``gathered``: the loss gathers negatives of all ranks, so that a step's batches together are one
-    of the order. ``drop_last``: leave out what does not fill a step.
+    of the order. ``drop_last``: leave out what does not fill a step. A loader that deals batches out to
+    ranks itself, as accelerate's does, wants ``rank=0, world_size=1``, or ``all_ranks()``.
 
     ``store``: how embeddings are kept for rows that ``observe`` does not see and for ``mask``: "float16",
     "float32", or None, not at all.
@@ -332,6 +333,7 @@ class BatchSampler:
             "gathered": self.gathered,
             "warmup": self.warmup,
             "block": self._block,
+            "extra": self._columns,
             "groups": checksum(self._groups(None)),
         }
 

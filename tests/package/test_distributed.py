@@ -107,6 +107,10 @@ def check_what_ranks_observe_is_put_together(gcbs, rank, size):
         sampler.observe(batch, x[batch], y[batch])
     sampler.refresh()
     alone.observe(np.arange(203), x, y)
+    if rank == 0:
+        assert all(map(np.array_equal, sampler.observed(), alone.observed()))
+    elif size > 1:
+        assert sampler.observed()[0].size == 0  # rank 0 has it now
     stored = [side.astype(np.float32) for side in alone.observed()[1:]]
     wanted = gcbs.order(*stored, batch_size=8)
     same_order(sampler, wanted)
@@ -183,10 +187,13 @@ def check_long_work_and_large_values(gcbs, rank, size):
         time.sleep(0.3)
         raise ZeroDivisionError("of rank 0")
 
+    beats, share = [], link.share
+    link.share = lambda value: beats.append(share(value)) or beats[-1]
     try:
         link.result_of(Job(work) if rank == 0 else None)
     except ZeroDivisionError as error:
         assert str(error) == "of rank 0"
+        assert beats.count(False) > 3
     else:
         raise AssertionError("no error")
 

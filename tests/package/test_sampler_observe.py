@@ -73,7 +73,15 @@ def test_rows_never_seen_keep_their_last_embedding(pairs):
     assert np.array_equal(sampler.order, gcbs.order(kept(now_x), kept(now_y), batch_size=50))
 
 
-@pytest.mark.parametrize("options", [{}, {"groups": np.arange(600) // 5}, {"extra": 4, "method": "pack"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"groups": np.arange(600) // 5},
+        {"extra": 4, "method": "pack"},
+        {"groups": np.arange(600) // 5, "extra": 40},
+    ],
+)
 def test_rows_without_an_embedding_stand_at_the_end(pairs, options):
     x, y = pairs
     seen = np.sort(np.random.default_rng(1).permutation(600)[:430])
@@ -95,12 +103,42 @@ def test_rows_without_an_embedding_stand_at_the_end(pairs, options):
         assert set(extra.tolist()) <= set(seen.tolist())
         if "groups" in options:
             assert len(set(options["groups"][batch])) == len(batch)
+            assert not set(options["groups"][extra]) & set(options["groups"][batch])
     sampler.observe(np.arange(600), x, y)
     sampler.refresh()
     start = {"start": order} if "method" in options else {}
     assert np.array_equal(
         sampler.order, gcbs.order(kept(x), kept(y), batch_size=50, seed=2, **options, **start)
     )
+
+
+def test_pack_starts_from_the_last_order_of_the_rows_that_are_seen(pairs):
+    x, y = pairs
+    sampler = BatchSampler(600, 50, method="pack", effort="fast")
+    sampler.refresh(x, y)
+    last = sampler.order
+    other = BatchSampler(600, 50, method="pack", effort="fast")
+    other.load_state_dict(sampler.state_dict())  # the order, without embeddings
+    seen = np.arange(7, 507)
+    other.observe(seen, y[seen], x[seen])
+    other.refresh()
+    start = [row - 7 for row in last.tolist() if 7 <= row < 507]
+    wanted = gcbs.order(
+        kept(y[seen]), kept(x[seen]), batch_size=50, method="pack", effort="fast", start=start
+    )
+    assert np.array_equal(other.order[:500], seen[wanted])
+
+
+def test_a_refresh_may_bring_embeddings_of_another_kind_and_a_failed_one_changes_nothing(pairs):
+    x, y = pairs
+    sampler = BatchSampler(600, 50)
+    sampler.refresh(x[:, :9])
+    sampler.refresh(x, y)
+    sampler.observe([3], x[:1], y[:1])
+    before = sampler.observed()
+    with pytest.raises(gcbs.InputError):
+        sampler.refresh(np.full_like(x, np.inf), y)
+    assert all(map(np.array_equal, sampler.observed(), before))
 
 
 def test_what_observe_refuses(pairs):

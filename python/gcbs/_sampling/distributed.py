@@ -50,10 +50,9 @@ class Link:
         self._distributed = distributed
         self.rank = int(distributed.get_rank())
         self.size = int(distributed.get_world_size())
-        torch = sys.modules["torch"]
-        on_gpu = distributed.get_backend() == "nccl"
-        self._device = torch.device("cuda", torch.cuda.current_device()) if on_gpu else torch.device("cpu")
-        self._torch: Any = torch
+        self._torch: Any = sys.modules["torch"]
+        on_gpu = distributed.get_backend() == "nccl"  # which knows no other memory
+        self._device: Any = "cuda" if on_gpu else "cpu"
 
     def share(self, value: Value | None) -> Value:
         """Rank 0's value."""

@@ -25,24 +25,29 @@ class Observed:
         self._used = 0
         self._sides: list[Rows] = []  # x, and y if it is given
 
-    def put(self, ids: Any, x: Any, y: Any = None, *, normalised: bool = False) -> None:
-        """Row ``ids[i]`` of the data has the embeddings ``x[i]`` and ``y[i]``. All or nothing."""
+    def put(self, ids: Any, x: Any, y: Any = None, *, normalised: bool = False, anew: bool = False) -> None:
+        """Row ``ids[i]`` of the data has the embeddings ``x[i]`` and ``y[i]``. All or nothing. ``anew``: what
+        was kept before is forgotten, and need not have been of the same width."""
         at = row_ids(ids, len(self._slot))
         given = [("x", as_numpy(x))] + ([] if y is None else [("y", as_numpy(y))])
-        if self._sides and len(self._sides) != len(given):
+        before = [] if anew else self._sides
+        if before and len(before) != len(given):
             raise InputError(
                 "usage",
                 "y is given in some calls and not in others",
                 "without y, x is both sides of a pair",
                 "always give y, or never",
             )
-        units = [self._checked(name, at, values, normalised) for name, values in given]
+        width = before[0].shape[1] if before else given[0][1].shape[-1]
+        units = [self._checked(name, at, values, width, normalised) for name, values in given]
+        if anew:
+            self.forget()
         slots = self._slots_of(at, units)
         for side, rows in zip(self._sides, units, strict=True):
             side[slots] = rows
 
-    def _checked(self, name: str, at: Ids, values: Rows, normalised: bool) -> Rows:
-        width = self._sides[0].shape[1] if self._sides else values.shape[-1]
+    @staticmethod
+    def _checked(name: str, at: Ids, values: Rows, width: int, normalised: bool) -> Rows:
         if values.ndim != 2 or values.shape != (len(at), width):
             raise InputError(
                 "input",

@@ -116,9 +116,10 @@ class Refresher:
         if self.observed is None:
             raise _keeps_nothing("embeddings cannot be kept")
         with self._lock:
-            self.observed.forget()
-            if x is not None:
-                self.observed.put(ids, x, y, normalised=True)
+            if x is None:
+                self.observed.forget()
+            else:
+                self.observed.put(ids, x, y, normalised=True, anew=True)
 
     def __getstate__(self) -> dict[str, Any]:
         job = self._job
@@ -198,10 +199,9 @@ class Refresher:
         """For rows that will not be observed. What is wrong with it, the library says better."""
         if self.observed is not None:
             with self._lock:
-                self.observed.forget()
                 ids = np.arange(self._rows) if source.ids is None else source.ids
                 try:
-                    self.observed.put(ids, source.x, source.y)
+                    self.observed.put(ids, source.x, source.y, anew=True)
                 except InputError:
                     pass
         return source
