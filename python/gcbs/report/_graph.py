@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ._contrasts import Index
 
 CELLS = 240  # a side of a picture has at most this many
-EDGES_AT_A_TIME = 1 << 22
+EDGES_AT_A_TIME = 1 << 20
 NEAR_BATCHES = 6
 
 Edges = NDArray[np.int32]

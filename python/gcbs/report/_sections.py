@@ -139,7 +139,7 @@ def _negatives(found: Findings) -> Section:
     )
     wins = {name: float(np.mean(values > 0)) for name, values in found.margins.items() if len(values)}
     return Section(
-        "negatives",
+        "hard",
         "How hard the negatives are",
         f"Of {sample}: what each is contrasted with among all pairs, in a random batch, and in its batch of "
         "this order.",

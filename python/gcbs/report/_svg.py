@@ -86,9 +86,9 @@ def svg_of(figure: Figure, name: str, title: str, description: str, inline: bool
     """One <svg> element with a title and a description, that no other one on the page disturbs."""
     buffer = io.StringIO()
     FigureCanvasSVG(figure)
-    figure.savefig(
-        buffer, format="svg", metadata={key: None for key in ("Creator", "Date", "Format", "Type")}
-    )
+    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    figure.savefig(buffer, format="svg", metadata=nothing)
+    figure.set_layout_engine("none")  # laid out once: drawn again, it is the same
     head, body = buffer.getvalue().split("<svg", 1)[1].split(">", 1)
     for unwanted in (
         r"<metadata>.*?</metadata>",

@@ -11,6 +11,7 @@ MANY_OUTRANK = 0.05  # as the program's verdict
 WORTH_SAYING = 0.03
 LITTLE = 0.02
 FEW_CAN = 0.2
+SOLVED = 0.05
 
 
 def percent(share: float) -> str:
@@ -41,7 +42,7 @@ def title(found: Findings) -> str:
     """The page in one line."""
     closed = found.chosen.gap_closed
     if closed is None:
-        return "One batch holds all pairs: there is no gap to close"
+        return "There is no gap to close"
     if closed < LITTLE:
         return "This order changes little: its batches are about as hard as random ones"
     return f"This order closes {percent(closed)} of the gap to the global loss"
@@ -50,8 +51,10 @@ def title(found: Findings) -> str:
 def about_the_gap(found: Findings) -> str:
     """What random batches miss, what the order brings back, what more there is."""
     gap, chosen, size = found.gap, found.chosen, found.batch_size
-    if chosen.gap_closed is None:
+    if chosen.gap_closed is None and size >= found.rows:
         return f"All {found.rows:,} pairs fit into one batch of {size:,}: every pair meets every other."
+    if chosen.gap_closed is None:
+        return "Random batches see all that there is to see: the filters leave hardly a negative."
     said = [
         f"In random batches of {size:,} the loss is {loss_text(gap.random.loss_mean)}; over all "
         f"{found.rows:,} "
@@ -60,6 +63,8 @@ def about_the_gap(found: Findings) -> str:
         f"but never meets in a batch. This order, `{found.plan.method}`, brings the loss in batches to "
         f"{loss_text(chosen.loss_train.both)} and so closes **{percent(chosen.gap_closed)}** of the gap."
     ]
+    if gap.loss_global.both < SOLVED:
+        said.append("Even over all pairs the loss is small: there is little left to learn from any batch.")
     ratio = times(found)
     if ratio is not None and ratio >= 1.5:
         said.append(
