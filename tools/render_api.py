@@ -21,6 +21,7 @@ SECTIONS = [
     ("Calls", "_api.py", ["order", "plan", "arrange", "gap", "compare", "mine", "info"]),
     ("Options", "_options.py", ["OrderOptions", "GapOptions", "MineOptions"]),
     ("Training", "sampler.py", ["BatchSampler"]),
+    ("", "_sampling/negatives.py", ["ExtraNegatives"]),
     ("Trainers", "integrations/sentence_transformers.py", None),
     ("", "integrations/transformers.py", None),
     ("", "integrations/lightning.py", None),

@@ -13,12 +13,14 @@ from ._api import arrange, compare, gap, info, mine, order, plan
 from ._errors import Error, InputError
 from ._options import GapOptions, MineOptions, OrderOptions
 from ._results import Gap, Info, Mined, OrderGap, Plan, Stage, Threshold, Verdict
-from .sampler import BatchSampler
+from .report import Report, report
+from .sampler import BatchSampler, ExtraNegatives
 
 __version__ = info().version
 __all__ = [
     "BatchSampler",
     "Error",
+    "ExtraNegatives",
     "Gap",
     "GapOptions",
     "Info",
@@ -28,6 +30,7 @@ __all__ = [
     "OrderGap",
     "OrderOptions",
     "Plan",
+    "Report",
     "Stage",
     "Threshold",
     "Verdict",
@@ -39,4 +42,5 @@ __all__ = [
     "mine",
     "order",
     "plan",
+    "report",
 ]
