@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -17,7 +16,7 @@ from ..sampler import BatchSampler
 class WithNegatives(Dataset):
     """Row i also has, under another name, the positive of row ``negative_of[i]``, which each epoch sets anew.
 
-    The loader fetches single rows and lists of them: those have it. Columns and slices are as they were.
+    Rows have it however they are fetched; ``column_names`` and single columns are as they were.
     """
 
     negative_of: torch.Tensor
@@ -25,19 +24,12 @@ class WithNegatives(Dataset):
     negative_name: str
 
     def __getitem__(self, key: Any) -> Any:
-        if not isinstance(key, int):
-            return super().__getitem__(key)
-        return self.__getitems__([key])[0]
-
-    def __getitems__(self, keys: Sequence[int]) -> list[dict[str, Any]]:
-        others = self.negative_of[list(keys)].tolist()
-        both = super().__getitem__([*keys, *others])
-        names = list(both)
-        return [
-            {name: both[name][at] for name in names}
-            | {self.negative_name: both[self.positive_name][len(keys) + at]}
-            for at in range(len(keys))
-        ]
+        found = super().__getitem__(key)
+        if not isinstance(found, dict) or self.positive_name not in found:
+            return found
+        others = self.negative_of[key] % len(self)
+        positives = super().__getitem__(others.tolist())[self.positive_name]
+        return {**found, self.negative_name: positives}
 
 
 def with_negatives(dataset: Dataset, positive: str, negative: str) -> WithNegatives:
@@ -52,14 +44,13 @@ def with_negatives(dataset: Dataset, positive: str, negative: str) -> WithNegati
     found: Any = copy.copy(dataset)
     found.__class__ = WithNegatives
     found.positive_name, found.negative_name = positive, negative
-    # In memory that workers of a loader share: those that live through epochs see every change.
-    found.negative_of = torch.arange(1, len(dataset) + 1) % len(dataset)
-    found.negative_of.share_memory_()
+    found.negative_of = torch.arange(1, len(dataset) + 1)
     return found  # type: ignore[no-any-return]
 
 
 def assign_negatives(dataset: WithNegatives, sampler: BatchSampler) -> None:
     """By the epoch that is in force: each row of a batch brings one of the batch's extra columns."""
+    dataset.negative_of.share_memory_()  # workers of a loader that live through epochs see every change
     for step, batch in sampler.steps():
         shared = sampler.extra(step, fill=True)
         if len(shared) < len(batch):

@@ -58,6 +58,11 @@ class EpochOrders(TrainerCallback):
         self._watch: _Watch | None = None
         self._observed = False
 
+    @property
+    def samplers(self) -> list[BatchSampler]:
+        """Of the run that is on or was the last, one for each data set."""
+        return [part.sampler for part in self._parts]
+
     # What subclasses give.
 
     def _find_parts(self, loader: Any, args: Any) -> list[Part]:

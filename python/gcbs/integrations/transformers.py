@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from torch.utils.data import BatchSampler as TorchBatchSampler
-from torch.utils.data import Sampler
+from torch.utils.data import IterableDataset, Sampler
 
 from .._errors import Error
 from .._options import OrderOptions, words_of
@@ -58,11 +58,6 @@ class GCBS(EpochOrders):
         super().__init__(observe=observe is not None, every=every, warmup=warmup)
         self._embed_batch, self._observe_outputs = embed, observe
         self._gathered, self._embed_batch_size, self._options = gathered, embed_batch_size, options
-
-    @property
-    def sampler(self) -> BatchSampler | None:
-        """Of the run that is on: its order, mask and extra columns. None before."""
-        return self._parts[0].sampler if self._parts else None
 
     def _find_parts(self, loader: Any, args: Any) -> list[Part]:
         options: Any = {"seed": args.data_seed if args.data_seed is not None else args.seed} | self._options
@@ -128,7 +123,8 @@ class _Batches(TorchBatchSampler):
 
 def _torch_sampler(loader: Any) -> Any:
     """torch's own batch sampler, at the bottom of the loader."""
-    below = getattr(loader, "batch_sampler", None)
+    streams = isinstance(loader.dataset, IterableDataset)
+    below = None if streams else getattr(loader, "batch_sampler", None)
     while below is not None and not isinstance(getattr(below, "sampler", None), Sampler):
         below = getattr(below, "batch_sampler", None)
     if below is None:
