@@ -98,7 +98,7 @@ def _tiles(found: Findings) -> str:
             (
                 "",
                 f"{ratio:,.{0 if ratio >= 10 else 1}f}&nbsp;&times;",
-                "as many hard negatives in batches",
+                "the hard negatives in batches",
                 more,
             )
         )

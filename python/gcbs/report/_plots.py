@@ -111,11 +111,10 @@ def losses(found: Findings) -> Figure:
     """Loss in batches as bars; what is missing to the loss over all pairs is the gap."""
     gap = found.gap
     rows: list[tuple[str, float, float | None, str]] = [("random", gap.random.loss_mean, 0.0, RANDOM)]
-    others = sorted((o for o in gap.orders if o is not found.chosen), key=lambda o: o.loss_train.both)
-    rows += [(o.name, o.loss_train.both, o.gap_closed, OTHER) for o in others]
-    rows += [
-        (f"{found.plan.method}, this order", found.chosen.loss_train.both, found.chosen.gap_closed, ORDERED)
-    ]
+    for order in sorted(gap.orders, key=lambda order: order.loss_train.both):
+        mine = order is found.chosen
+        name = f"{found.plan.method}, this order" if mine else order.name
+        rows.append((name, order.loss_train.both, order.gap_closed, ORDERED if mine else OTHER))
     rows += [("oracle", gap.oracle.loss_train, gap.oracle.gap_closed, OTHER)]
     rows += [("all pairs", gap.loss_global.both, None, GLOBAL)]
     total = max(gap.loss_global.both, 1e-12)
@@ -231,7 +230,7 @@ def degrees(found: Findings) -> Figure:
     at = np.arange(len(shown.names))
     axes.bar(at - 0.2, shown.of_x, 0.38, color=GLOBAL, label="of an x")
     axes.bar(at + 0.2, shown.of_y, 0.38, color=OTHER, label="of a y")
-    axes.set_xticks(at, shown.names, rotation=45 if len(at) > 9 else 0)
+    axes.set_xticks(at, shown.names, rotation=45 if len(at) > 7 else 0)
     axes.tick_params(axis="x", length=0)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axes.set(xlabel="hard negatives (edges)", ylabel="rows")

@@ -122,10 +122,8 @@ def _graph(found: Findings) -> Section:
         "graph",
         "The graph of hard negatives",
         f"Edges are the hardest negatives{limit}: {edges:,}, or {edges / found.rows:.1f} a row. The stronger "
-        "a "
-        "dot, the more there are; orange ones share a batch. Above all rows; below the small square "
-        "enlarged, "
-        f"{found.spies[0].near.rows:,} rows with their batches.",
+        "a dot, the more there are; orange ones share a batch. Above all rows; below the small square "
+        f"enlarged, {found.spies[0].near.rows:,} rows with their batches.",
         3,
         tuple(drawn),
     )
@@ -181,8 +179,7 @@ def _negatives(found: Findings) -> Section:
                 "Hard negatives of a row",
                 "A tail to the right are hubs, similar to everything; rows with 0 can be placed anywhere.",
                 f"Bars: how many rows have 0, 1, 2 and more hard negatives; {found.degrees.of_x[0]:,} rows "
-                "of "
-                f"x have none, the most is {found.degrees.most:,}.",
+                f"of x have none, the most is {found.degrees.most:,}.",
                 plots.degrees(found),
             ),
         ),
@@ -201,8 +198,7 @@ def _along(found: Findings) -> Section:
                 "hardness",
                 "Hardness of batches",
                 "Hardness is the share of the softmax that negatives get: a batch at 0 % has nothing to "
-                "teach. "
-                "The grey band holds 95 % of random batches.",
+                "teach. The grey band holds 95 % of random batches.",
                 f"Line of the hardness of {len(values):,} batches along the order, from "
                 f"{percent(values.min())} to {percent(values.max())}; random batches have "
                 f"{percent(found.random_hardness.mean())}, "

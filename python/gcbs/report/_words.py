@@ -57,11 +57,10 @@ def about_the_gap(found: Findings) -> str:
         return "Random batches see all that there is to see: the filters leave hardly a negative."
     said = [
         f"In random batches of {size:,} the loss is {loss_text(gap.random.loss_mean)}; over all "
-        f"{found.rows:,} "
-        f"pairs it is {loss_text(gap.loss_global.both)}. The difference is the gap: what a model still "
-        "confuses, "
-        f"but never meets in a batch. This order, `{found.plan.method}`, brings the loss in batches to "
-        f"{loss_text(chosen.loss_train.both)} and so closes **{percent(chosen.gap_closed)}** of the gap."
+        f"{found.rows:,} pairs it is {loss_text(gap.loss_global.both)}. The difference is the gap: what a "
+        f"model still confuses, but never meets in a batch. This order, `{found.plan.method}`, brings the "
+        f"loss in batches to {loss_text(chosen.loss_train.both)} and so closes "
+        f"**{percent(chosen.gap_closed)}** of the gap."
     ]
     if gap.loss_global.both < SOLVED:
         said.append("Even over all pairs the loss is small: there is little left to learn from any batch.")
@@ -93,26 +92,23 @@ def about_false_negatives(found: Findings) -> tuple[bool, list[str]]:
     if found.duplicates_in_batch > 0:
         said.append(
             f"**There are false negatives.** {found.duplicates_in_batch:,} rows share a batch with a row "
-            "whose "
-            "x or y is the same. `--groups duplicates` keeps equal rows apart."
+            "whose x or y is the same. `--groups duplicates` keeps equal rows apart."
         )
     elif found.duplicates > 0:
         said.append(f"{found.duplicates:,} rows have an equal; none of them meets it in a batch.")
+    who = "More" if found.duplicates_in_batch > 0 else "False negatives"
     if share is not None and likely:
         said.append(
-            f"**{'More' if said else 'False negatives'} are likely.** {percent(share)} of the hard negatives "
-            "in "
-            "batches are more similar than their own positive: pairs that the model does not know yet, or "
-            "positives that nobody has marked; reading the hardest batches tells which. "
-            "`--relative-margin 0.05` leaves them out; ids that you have are better: `--groups ids.npy`."
+            f"**{who} are likely.** {percent(share)} of the hard negatives in batches are more similar than "
+            "their own positive: pairs that the model does not know yet, or positives that nobody has "
+            "marked; reading the hardest batches tells which. `--relative-margin 0.05` leaves them out; ids "
+            "that you have are better: `--groups ids.npy`."
         )
     elif share is not None:
-        some = f"{percent(share)} of" if share > 0 else "None of"
-        said.append(
-            f"**{'More' if said else 'False negatives'} look unlikely.** {some} the hard negatives in "
-            "batches "
-            f"{'are' if share > 0 else 'is'} more similar than their own positive."
-        )
+        some = "No hard negative is more similar than its own positive."
+        if share > 0:
+            some = f"{percent(share)} of the hard negatives in batches are more similar than their positive."
+        said.append(f"**{who} look unlikely.** {some}")
     if found.plan.suspects_in_batch:
         said.append(
             f"The margins leave {found.plan.suspects_in_batch:,} suspect pairs in batches, "
