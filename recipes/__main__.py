@@ -32,10 +32,15 @@ def main():
 
         torch.set_num_threads(given.threads)
     encoder = given.encoder or next(iter(task.rates))
-    file = record.path(task.name, encoder, given.results or record.RESULTS)
+    how = f"{encoder}-trainer" if given.trainer else encoder
+    file = record.path(task.name, how, given.results or record.RESULTS)
     part, parts = map(int, given.part.split("/"))
     methods = (given.methods.split() if given.methods else list(task.methods))[part::parts]
-    rates = [float(rate) for rate in given.rates.split(",")] if given.rates else list(task.rates[encoder])
+    rates = (
+        [float(rate) for rate in given.rates.split(",")]
+        if given.rates
+        else list(task.rates[encoder.removesuffix("-dense")])
+    )
     seeds = range(given.seeds or task.seeds)
     for method in methods:
         for rate in rates:
@@ -52,7 +57,7 @@ def run(task, encoder, method, rate, seed, file, given):
         return
     resolved = spec.resolve(spec.parse(method), task)
     began = time.perf_counter()
-    trainer = task.run(encoder, resolved, rate, seed, given.per_epoch, threads=given.threads)
+    trainer = task.run(encoder, resolved, rate, seed, given.per_epoch, given.threads, given.trainer)
     with tqdm(total=trainer.total, desc=f"{method} rate {rate:g} seed {seed}", disable=None) as bar:
 
         def show(step, dev, **_):
@@ -89,6 +94,7 @@ def arguments():
     parser.add_argument("--encoder", help="static (default for text) or minilm; resnet for vision")
     parser.add_argument("--results", type=files.Path, help="folder of the result lines")
     parser.add_argument("--threads", type=int, default=0, help="0: as many as there are")
+    parser.add_argument("--trainer", action="store_true", help="by sentence-transformers' trainer")
     parser.add_argument("--per-epoch", type=int, default=4, help="evaluations an epoch")
     parser.add_argument("--part", default="0/1", help="take every n-th method from the i-th on: i/n")
     return parser.parse_args()

@@ -5,6 +5,7 @@ encoder costs milliseconds. Embeddings come out L2-normalised.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -93,10 +94,10 @@ class StaticEncoder(Encoder):
 
     name, chunk = "static", CHUNK
 
-    def __init__(self, width=256):
+    def __init__(self, width=256, sparse=True):
         table, tokenizer = distilled_table(width)
         module = StaticEmbedding(tokenizer, embedding_weights=torch.from_numpy(table.copy()))
-        module.embedding.sparse = True  # a step touches about a thousand of 30,522 rows
+        module.embedding.sparse = sparse  # a step touches about a thousand of 30,522 rows
         super().__init__(SentenceTransformer(modules=[module], device="cpu"), module.tokenizer, special=False)
         self.width = width
 
@@ -105,7 +106,8 @@ class StaticEncoder(Encoder):
         return {"input_ids": torch.from_numpy(ids), "offsets": torch.from_numpy(begins)}
 
     def optimiser(self, rate):
-        return torch.optim.SparseAdam(list(self.model.parameters()), lr=rate)
+        kind = torch.optim.SparseAdam if self.model[0].embedding.sparse else torch.optim.Adam
+        return kind(list(self.model.parameters()), lr=rate)
 
 
 class MiniLMEncoder(Encoder):
@@ -132,7 +134,11 @@ class MiniLMEncoder(Encoder):
         return torch.optim.AdamW(self.model.parameters(), lr=rate, weight_decay=0.01)
 
 
-ENCODERS = {"static": StaticEncoder, "minilm": MiniLMEncoder}
+ENCODERS = {
+    "static": StaticEncoder,
+    "static-dense": partial(StaticEncoder, sparse=False),  # for trainers that look at gradients
+    "minilm": MiniLMEncoder,
+}
 
 
 def distilled_table(width):

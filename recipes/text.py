@@ -32,7 +32,12 @@ class PairTask:
     """specs that run unless told otherwise"""
     seeds: int
 
-    def run(self, encoder, spec, rate, seed, per_epoch, threads):
+    def run(self, encoder, spec, rate, seed, per_epoch, threads, trainer=False):
+        """trainer: by sentence-transformers' own, with the integration, instead of the plain loop."""
+        if trainer:
+            from .by_trainer import TrainerRun
+
+            return TrainerRun(self, encoder, spec, rate, seed, per_epoch, threads)
         return TextTrainer(self, ENCODERS[encoder](), spec, rate, seed, per_epoch, threads)
 
 

@@ -58,9 +58,9 @@ class ImageTask:
     methods: tuple = ("random", "rcm", "pack", "pack:block=16", "random:extra=16")
     seeds: int = 3
 
-    def run(self, encoder, spec, rate, seed, per_epoch, threads):
-        if encoder != "resnet":
-            raise SystemExit(f"no encoder {encoder!r}: vision has resnet")
+    def run(self, encoder, spec, rate, seed, per_epoch, threads, trainer=False):
+        if encoder != "resnet" or trainer:
+            raise SystemExit("vision has one encoder, resnet, and the plain loop")
         return ImageTrainer(self, spec, rate, seed, threads)
 
 
