@@ -8,7 +8,7 @@ SHELL_FILES = .ci/run $(wildcard tools/*.sh)
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: help build package wheel demo test sanitize fuzz lint format bench bench-large bench-orders bench-programs test-aarch64 clean
+.PHONY: help build package wheel demo test sanitize fuzz lint format bench bench-large bench-orders recipe bench-programs test-aarch64 clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -25,10 +25,10 @@ wheel: build .venv/build.stamp .venv/wheel.stamp ## Build a wheel that other mac
 	rm -f dist/gcbs-*.whl
 	PATH="$(CURDIR)/.venv/bin:$$PATH" $(PYTHON) -m auditwheel repair -w dist build/wheel/gcbs-*.whl
 
-demo: build .venv/demo.stamp ## Order real text pairs and show what the batches look like
+demo: package .venv/demo.stamp ## Order real text pairs and show what the batches look like
 	$(PYTHON) examples/demo.py --program build/gcbs --output build/demo
 
-test: package packages-test build/dev/build.ninja .venv/test.stamp .venv/package.stamp ## Run every test
+test: package packages-test packages-browser build/dev/build.ninja .venv/test.stamp .venv/package.stamp ## Run every test
 	cmake --build build/dev -j $(JOBS)
 	ctest --preset dev -j $(JOBS)
 	GCBS_PROGRAM=$(CURDIR)/build/gcbs GCBS_BUILD=$(CURDIR)/build $(PYTHON) -m pytest -q tests
@@ -65,6 +65,9 @@ bench-large: bench-programs ## Measure the largest sizes, without peers (hours)
 
 bench-orders: bench-programs ## Measure how much of the gap each order closes (an hour)
 	$(PYTHON) bench/orders.py
+
+recipe: package .venv/recipes.stamp ## Train with and without gcbs: NAME=code-search|sentences|vision [METHODS=...] [SEEDS=...] [DATA=dir]
+	$(PYTHON) -m recipes $(NAME) $(if $(METHODS),--methods "$(METHODS)") $(if $(SEEDS),--seeds $(SEEDS)) $(if $(DATA),--data $(DATA))
 
 bench-programs: build packages-bench build/bench/build.ninja .venv/bench.stamp
 	cmake --build build/bench -j $(JOBS)
