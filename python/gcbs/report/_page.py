@@ -228,10 +228,11 @@ def _confusion(confusion: Confusion) -> str:
 
 def _met(kind: str, similarity: float, text: str) -> str:
     width = 100 * min(1.0, max(0.0, similarity))
+    value = f"{round(similarity, 2) + 0.0:.2f}"  # never -0.00
     what = "own" if kind else "other"
     return (
         f'<div class="met"><span class="meter {kind}" title="similarity of its {what} y">'
-        f'<i style="width: {width:.0f}%"></i><b>{similarity:.2f}</b></span>{_text(text)}</div>'
+        f'<i style="width: {width:.0f}%"></i><b>{value}</b></span>{_text(text)}</div>'
     )
 
 
