@@ -19,6 +19,7 @@ from . import code_search, files, record, sentences, spec, vision
 TASKS = {
     "code-search": code_search.load,
     "code-search-docstrings": partial(code_search.load, docstrings=True),
+    "code-search-5000": partial(code_search.load, rows=5000),
     "sentences": sentences.load,
     "vision": vision.load,
 }
@@ -64,7 +65,7 @@ def run(task, encoder, method, rate, seed, file, given):
             bar.update(step - bar.n)
             bar.set_postfix(dev=f"{dev:.1f}")
 
-        trainer.report = show
+        trainer.report, trainer.look = show, given.figures
         curve = trainer.train()
     line = key | {
         "options": {name: value for name, value in vars(resolved).items() if name not in ("text", "sampler")}
@@ -76,6 +77,7 @@ def run(task, encoder, method, rate, seed, file, given):
         "seconds": {name: round(value, 3) for name, value in trainer.clock.seconds.items()},
         "elapsed": round(time.perf_counter() - began, 1),
         "curve": curve,
+        **({"figures": trainer.figures} if given.figures else {}),
     }
     record.append(file, line)
     last = {name: value for name, value in curve[-1].items() if name != "step"}
@@ -94,6 +96,7 @@ def arguments():
     parser.add_argument("--encoder", help="static (default for text) or minilm; resnet for vision")
     parser.add_argument("--results", type=files.Path, help="folder of the result lines")
     parser.add_argument("--threads", type=int, default=0, help="0: as many as there are")
+    parser.add_argument("--figures", action="store_true", help="losses at the start of every epoch, too")
     parser.add_argument("--trainer", action="store_true", help="by sentence-transformers' trainer")
     parser.add_argument("--per-epoch", type=int, default=4, help="evaluations an epoch")
     parser.add_argument("--part", default="0/1", help="take every n-th method from the i-th on: i/n")

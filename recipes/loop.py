@@ -43,6 +43,7 @@ class Trainer:
         self.report = lambda **_: None
         self.encoded = self.refreshed = 0  # with gradients; in extra passes without
         self.mined = None
+        self.look, self.figures = False, []
         self.sampler = self.make_sampler()
         self.total = spec.epochs * len(self.sampler)
 
@@ -88,6 +89,8 @@ class Trainer:
         for epoch in range(self.spec.epochs):
             self.prepare(epoch)
             self.sampler.set_epoch(epoch)
+            if self.look:
+                self.figures.append(self.losses(epoch))
             last = len(self.sampler) - 1
             for at, batch in enumerate(self.sampler):
                 with self.clock("train"):
@@ -119,6 +122,39 @@ class Trainer:
                 self.sampler = self.make_sampler(epoch)  # else every epoch would have the same batches
             if spec.method != "random" or spec.mask or spec.sampler.get("extra"):
                 self.sampler.refresh(x, y)
+
+    def losses(self, epoch):
+        """The paper's figures at the start of an epoch: losses over all pairs, in its batches, in random.
+
+        Mined negatives count as columns of their batch; shared extra columns are not in these losses.
+        """
+        counted = self.refreshed
+        with self.clock("evaluate"):
+            x, y = self.embed_all()
+            groups = {} if self.groups is None else {"groups": self.groups}
+            found = gcbs.gap(
+                x,
+                y,
+                batch_size=self.spec.batch_size,
+                orders=np.concatenate([np.asarray(batch) for batch in self.sampler]),
+                negatives=None if self.mined is None else y[np.maximum(self.mined[:, 0], 0)],
+                temperature=self.spec.temperature,
+                random_trials=10,
+                threads=self.threads,
+                progress=False,
+                **groups,
+            )
+        self.refreshed = counted
+        own = found.orders[0]
+        return {
+            "epoch": epoch,
+            "loss_global": found.loss_global.both,
+            "loss_train": own.loss_train.both,
+            "loss_random": found.random.loss_mean,
+            "gap_closed": own.gap_closed,
+            "positive_probability": own.positive_probability,
+            "positive_probability_global": found.positive_probability,
+        }
 
     def mine(self, x, y):
         """Each row's hardest rows."""

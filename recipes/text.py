@@ -55,6 +55,7 @@ class TextTrainer(Trainer):
         self.documents = encoder.tokenise(task.documents, task.lengths[1])
         self.evaluation = task.prepare(encoder.tokenise)
         self.optimise(encoder.optimiser(rate))
+        encoder.model.train()
 
     def embed_all(self):
         self.refreshed += self.rows + len(self.documents)

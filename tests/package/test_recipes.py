@@ -177,13 +177,17 @@ def test_every_kind_of_method_learns(data, method):
         spec.parse(f"{method}{',' if ':' in method else ':'}batch_size=20,epochs=2"), task
     )
     run = text.TextTrainer(task, TinyEncoder(), resolved, 0.1, 0, per_epoch=1, threads=1)
-    batches = []
+    batches, run.look = [], True
     step = run.step
     run.step = lambda at, batch: (batches.append(batch), step(at, batch))
     curve = run.train()
     assert [point["step"] for point in curve] == [0, 15, 30] and run.total == 30
     assert curve[-1]["test"] > curve[0]["test"] + 5
     assert sorted(np.concatenate(batches[:15])) == list(range(300))
+    assert [figure["epoch"] for figure in run.figures] == [0, 1]
+    assert run.figures[1]["loss_global"] < run.figures[0]["loss_global"]
+    if method == "pack:block=4":
+        assert all(figure["loss_train"] > figure["loss_random"] for figure in run.figures)
     if "metis" not in method:
         assert all(len(set(run.document_of_row[batch])) == len(batch) for batch in batches)
     more = {"random:extra=4": 4 * 30, "random:extra=4,sides=2": 8 * 30}.get(method, 0)
