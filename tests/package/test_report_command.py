@@ -115,7 +115,6 @@ WRONG = {
     "report X.npy -k 99 -o page.html": (3, "a batch of 99 is larger than the data"),
     "report X.npy -k 20 -o page.html --labels none.txt": (3, "cannot read none.txt"),
     "report X.npy -k 20 -o none/page.html": (5, "there is no folder none"),
-    "info": (4, "no program gcbs"),
 }
 
 
@@ -151,6 +150,18 @@ def test_other_verbs_are_the_programs(folder, program, monkeypatch):
             theirs.stdout,
             theirs.stderr,
         )
+
+
+def test_without_a_program_other_verbs_say_so(folder):
+    code = (
+        "import runpy, sys, sysconfig\n"
+        "sys.executable, sysconfig.get_path = '/nowhere/python', lambda _: '/nowhere'\n"
+        "sys.argv = ['gcbs', 'info']\n"
+        "runpy.run_module('gcbs', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 4
+    assert "no program gcbs to run 'info'" in done.stderr and "pip install gcbs" in done.stderr
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
