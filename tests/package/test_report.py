@@ -1,5 +1,6 @@
 """gcbs.report: what it draws is what the engine measures, and its words say what that means."""
 
+import doctest
 import subprocess
 import sys
 import tracemalloc
@@ -179,6 +180,11 @@ def test_where_no_order_helps_it_is_said():
     assert "little left to learn" in _words.about_the_gap(reading(x)[0])
     found = collect(*make_pairs(30), 30, None, {"methods": []})
     assert "one batch" in _words.about_the_gap(found) and "no gap" in _words.title(found)
+
+
+def test_the_example_of_the_docstring_runs():
+    done = doctest.testmod(sys.modules["gcbs.report"])
+    assert done.attempted >= 4 and done.failed == 0
 
 
 def test_a_better_method_is_named():
