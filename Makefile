@@ -8,7 +8,7 @@ SHELL_FILES = .ci/run $(wildcard tools/*.sh)
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: help build package wheel demo test sanitize fuzz lint format bench bench-large bench-orders recipe bench-programs test-aarch64 clean
+.PHONY: help build package wheel demo test sanitize fuzz lint format bench bench-large bench-orders recipe results bench-programs test-aarch64 clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -68,6 +68,9 @@ bench-orders: bench-programs ## Measure how much of the gap each order closes (a
 
 recipe: package .venv/recipes.stamp ## Train with and without gcbs: NAME=code-search|sentences|vision [METHODS=...] [SEEDS=...] [DATA=dir]
 	$(PYTHON) -m recipes $(NAME) $(if $(METHODS),--methods "$(METHODS)") $(if $(SEEDS),--seeds $(SEEDS)) $(if $(DATA),--data $(DATA))
+
+results: .venv/recipes.stamp ## Write docs/results.md from recipes/results/
+	$(PYTHON) -m recipes.render
 
 bench-programs: build packages-bench build/bench/build.ninja .venv/bench.stamp
 	cmake --build build/bench -j $(JOBS)
