@@ -59,9 +59,10 @@ class Seen(torch.nn.Module):
     def __init__(self, loss):
         super().__init__()
         self.loss, self.batches = loss, []
+        self.model = loss.model  # where the trainer puts the model that keeps processes together
 
     def forward(self, features, labels):
-        if self.loss.model.training:
+        if self.model.training:
             columns = [of["input_ids"][of["offsets"]] for of in features]
             self.batches.append([pair_texts.rows_of(column) for column in columns])
         return self.loss(features, labels)

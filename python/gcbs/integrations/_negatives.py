@@ -50,7 +50,8 @@ def with_negatives(dataset: Dataset, positive: str, negative: str) -> WithNegati
 
 def assign_negatives(dataset: WithNegatives, sampler: BatchSampler) -> None:
     """By the epoch that is in force: each row of a batch brings one of the batch's extra columns."""
-    dataset.negative_of.share_memory_()  # workers of a loader that live through epochs see every change
+    memory: Any = dataset.negative_of
+    memory.share_memory_()  # workers of a loader that live through epochs see every change
     for step, batch in sampler.steps():
         shared = sampler.extra(step, fill=True)
         if len(shared) < len(batch):

@@ -19,7 +19,7 @@ from .._options import OrderOptions, words_of
 from ..sampler import BatchSampler
 from ._embed import Embed, embed_rows, sides_of
 from ._orders import Ids, require_one
-from ._trainer import EpochOrders, Part
+from ._trainer import EpochOrders, Part, sampler_below
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -123,11 +123,9 @@ class _Batches(TorchBatchSampler):
 
 def _torch_sampler(loader: Any) -> Any:
     """torch's own batch sampler, at the bottom of the loader."""
+    below = sampler_below(loader)
     streams = isinstance(loader.dataset, IterableDataset)
-    below = None if streams else getattr(loader, "batch_sampler", None)
-    while below is not None and not isinstance(getattr(below, "sampler", None), Sampler):
-        below = getattr(below, "batch_sampler", None)
-    if below is None:
+    if streams or not isinstance(getattr(below, "sampler", None), Sampler):
         raise Error(
             "unsupported",
             "the train loader has no sampler that could be replaced",
