@@ -97,9 +97,10 @@ def rates(lines):
 def seconds(lines):
     """Seconds an epoch, as in the paper's table of run times."""
     rows = []
-    for method, runs in record.by_method(lines).items():
+    for method in dict.fromkeys(line["method"] for line in lines):
+        runs = [line for line in lines if line["method"] == method]
         parts = {
-            name: sum(run["seconds"][name] / run["options"]["epochs"] for run in runs.values()) / len(runs)
+            name: sum(run["seconds"][name] / run["options"]["epochs"] for run in runs) / len(runs)
             for name in ("train", "extra_forward", "order")
         }
         rows.append([f"`{method}`", *[f"{value:.2f}" for value in parts.values()]])
