@@ -327,8 +327,8 @@ def test_evaluation_has_batches_of_its_own(tmp_path, pairs):
 
 
 def test_shared_negatives_are_the_extra_columns(tmp_path, pairs):
-    for workers in (0, 2):
-        order = GCBS()
+    for workers, method in ((0, "rcm"), (2, "random")):
+        order = GCBS(method=method)
         data = order.with_negatives(pairs)
         more = {"dataloader_num_workers": workers, "dataloader_persistent_workers": workers > 0}
         batches, _ = train(tmp_path, data, order, num_train_epochs=2, **more)
@@ -395,6 +395,13 @@ def test_unknown_options_are_named():
         GCBS(neigbours=3)
     with pytest.raises(gcbs.InputError, match="every is 0"):
         GCBS(every=0)
+
+
+def test_outside_of_a_trainer_batches_are_random(pairs, caplog):
+    batches = GCBS()(pairs, batch_size=SIZE, drop_last=False)
+    assert len(batches) == 11
+    assert sorted(row for batch in batches for row in batch) == list(range(ROWS))
+    assert "not called by a trainer" in caplog.text
 
 
 def test_a_callback_without_the_argument_is_an_error(tmp_path, pairs):

@@ -111,7 +111,9 @@ class GCBS(EpochOrders):
     ) -> DefaultBatchSampler:
         """What the trainer calls for each data set, those of evaluation too, which stay shuffled."""
         trainer = _calling_trainer()
-        if trainer is not None and self not in trainer.callback_handler.callbacks:
+        if trainer is None:
+            _log.warning("gcbs: GCBS is not called by a trainer, so that batches stay random")
+        elif self not in trainer.callback_handler.callbacks:
             trainer.add_callback(self)
         labels = {*(valid_label_columns or ()), "dataset_name"}
         texts = [name for name in dataset.column_names if name not in labels]
