@@ -85,32 +85,31 @@ def train(
     pairs,
     order=None,
     *,
-    resume=None,
+    model=None,
     loss=losses.MultipleNegativesRankingLoss,
-    before=(),
-    rate=1e-2,
+    callbacks=(),
+    held_out=None,
+    resume=None,
     **args,
 ):
     """The batches of a run as lists of rows, in its sequence, and the trainer."""
-    model = make_model()
-    order = GCBS(model) if order is None else order
+    model = model or make_model()
     seen = Seen(loss(model))
-    options = {"num_train_epochs": 3, "save_strategy": "no"} | args
+    usual = {
+        "per_device_train_batch_size": SIZE,
+        "learning_rate": 1e-2,
+        "num_train_epochs": 3,
+        "save_strategy": "no",
+        "batch_sampler": GCBS(model) if order is None else order,
+    }
+    quiet = {"report_to": [], "disable_tqdm": True, "use_cpu": True}
     trainer = SentenceTransformerTrainer(
         model=model,
-        args=SentenceTransformerTrainingArguments(
-            str(folder),
-            per_device_train_batch_size=SIZE,
-            batch_sampler=order,
-            learning_rate=rate,
-            report_to=[],
-            disable_tqdm=True,
-            use_cpu=True,
-            **options,
-        ),
+        args=SentenceTransformerTrainingArguments(str(folder), **quiet, **usual | args),
         train_dataset=pairs,
+        eval_dataset=held_out,
         loss=seen,
-        callbacks=list(before),
+        callbacks=list(callbacks),
     )
     trainer.train(resume_from_checkpoint=resume)
     return seen.batches, trainer
@@ -122,7 +121,7 @@ def rows_by_epoch(batches, rows=ROWS):
 
 def test_batches_are_the_blocks_of_the_order(tmp_path, pairs):
     embedded = AtEpochBegin(pairs)
-    batches, _ = train(tmp_path, pairs, before=[embedded])
+    batches, _ = train(tmp_path, pairs, callbacks=[embedded])
     epochs = rows_by_epoch([anchors for anchors, _ in batches])
     assert len(epochs) == len(embedded.found) == 3
     for batches, (x, y) in zip(epochs, embedded.found, strict=True):
@@ -169,22 +168,7 @@ def test_a_run_resumed_where_an_epoch_ends_has_the_same_batches(tmp_path, pairs)
 
 def test_a_checkpoint_of_another_batch_size_gives_a_new_order(tmp_path, pairs, caplog):
     train(tmp_path, pairs, save_strategy="steps", save_steps=5, max_steps=5)
-    model = make_model()
-    trainer = SentenceTransformerTrainer(
-        model=model,
-        args=SentenceTransformerTrainingArguments(
-            str(tmp_path),
-            per_device_train_batch_size=SIZE // 2,
-            batch_sampler=GCBS(model),
-            max_steps=8,
-            report_to=[],
-            disable_tqdm=True,
-            use_cpu=True,
-        ),
-        train_dataset=pairs,
-        loss=losses.MultipleNegativesRankingLoss(model),
-    )
-    trainer.train(resume_from_checkpoint=True)
+    train(tmp_path, pairs, per_device_train_batch_size=SIZE // 2, max_steps=8, resume=True)
     assert "its batch_size is 32" in caplog.text
 
 
@@ -200,7 +184,7 @@ def test_the_arguments_are_saved_without_the_model(tmp_path, pairs):
 
 def test_observe_sees_the_rows_that_it_says_it_sees(tmp_path, pairs):
     order = GCBS(observe=True)
-    _, trainer = train(tmp_path, pairs, order, rate=0.0, num_train_epochs=1)
+    _, trainer = train(tmp_path, pairs, order, learning_rate=0.0, num_train_epochs=1)
     ids, x, y = order.samplers[0].observed()
     assert ids.tolist() == list(range(ROWS))
     for name, seen in (("anchor", x), ("positive", y)):
@@ -210,24 +194,9 @@ def test_observe_sees_the_rows_that_it_says_it_sees(tmp_path, pairs):
 
 def test_observe_costs_no_forward_pass(tmp_path, pairs):
     calls = []
-    model = make_model()
+    model, order = make_model(), GCBS(observe=True)
     handle = model.register_forward_hook(lambda module, inputs, output: calls.append(module.training))
-    trainer = SentenceTransformerTrainer(
-        model=model,
-        args=SentenceTransformerTrainingArguments(
-            str(tmp_path),
-            per_device_train_batch_size=SIZE,
-            num_train_epochs=2,
-            batch_sampler=(order := GCBS(model, observe=True)),
-            save_strategy="no",
-            report_to=[],
-            disable_tqdm=True,
-            use_cpu=True,
-        ),
-        train_dataset=pairs,
-        loss=losses.MultipleNegativesRankingLoss(model),
-    )
-    trainer.train()
+    train(tmp_path, pairs, order, model=model, num_train_epochs=2)
     assert calls == [True] * (2 * 2 * 11)
     assert order.samplers[0].order is not None
     handle.remove()
@@ -287,7 +256,7 @@ def test_embedding_reads_prompts_as_training_does(tmp_path, pairs):
     """A prompt that outweighs the text makes all anchors alike, so that the order is another one."""
     prompts = {"anchor": " ".join(["t3w1"] * 20) + " "}
     order = GCBS()
-    train(tmp_path, pairs, order, num_train_epochs=1, rate=0.0, prompts=prompts)
+    train(tmp_path, pairs, order, num_train_epochs=1, learning_rate=0.0, prompts=prompts)
     model = make_model()
     x = model.encode(pairs["anchor"][:], prompt=prompts["anchor"])
     y = model.encode(pairs["positive"][:])
@@ -298,31 +267,11 @@ def test_evaluation_has_batches_of_its_own(tmp_path, pairs):
     held_out = pairs.select(
         [*range(40), *[0] * 20]
     )  # 20 times the same: cannot be kept apart in batches of 8
-    model = make_model()
-    seen = Seen(losses.MultipleNegativesRankingLoss(model))
-    trainer = SentenceTransformerTrainer(
-        model=model,
-        args=SentenceTransformerTrainingArguments(
-            str(tmp_path),
-            per_device_train_batch_size=SIZE,
-            per_device_eval_batch_size=8,
-            num_train_epochs=2,
-            batch_sampler=GCBS(model),
-            eval_strategy="steps",
-            eval_steps=4,
-            save_strategy="no",
-            report_to=[],
-            disable_tqdm=True,
-            use_cpu=True,
-        ),
-        train_dataset=pairs,
-        eval_dataset=held_out,
-        loss=seen,
-    )
-    trainer.train()
+    often = {"per_device_eval_batch_size": 8, "eval_strategy": "steps", "eval_steps": 4}
+    batches, trainer = train(tmp_path, pairs, held_out=held_out, num_train_epochs=2, **often)
     losses_seen = [entry["eval_loss"] for entry in trainer.state.log_history if "eval_loss" in entry]
     assert len(losses_seen) >= 5 and all(np.isfinite(losses_seen))
-    for epoch in rows_by_epoch(seen.batches):
+    for epoch in rows_by_epoch(batches):
         assert sorted(row for anchors, _ in epoch for row in anchors) == list(range(ROWS))
 
 
@@ -359,24 +308,9 @@ def test_embedding_leaves_no_trace(tmp_path, pairs):
     """Losses of a run whose batches are natural both times: only the embedding in between differs."""
     found = []
     for every in (1, None):
-        drop = torch.nn.Dropout(0.5)
-        model = SentenceTransformer(modules=[*make_model(), _Dropout(drop)], device="cpu")
-        trainer = SentenceTransformerTrainer(
-            model=model,
-            args=SentenceTransformerTrainingArguments(
-                str(tmp_path),
-                per_device_train_batch_size=SIZE,
-                batch_sampler=GCBS(model, method="natural", every=every),
-                save_strategy="no",
-                logging_steps=1,
-                report_to=[],
-                disable_tqdm=True,
-                use_cpu=True,
-            ),
-            train_dataset=pairs,
-            loss=losses.MultipleNegativesRankingLoss(model),
-        )
-        trainer.train()
+        model = SentenceTransformer(modules=[*make_model(), _Dropout(torch.nn.Dropout(0.5))], device="cpu")
+        order = GCBS(method="natural", every=every)
+        _, trainer = train(tmp_path, pairs, order, model=model, logging_steps=1)
         found.append([entry["loss"] for entry in trainer.state.log_history if "loss" in entry])
     assert len(found[0]) == 33 and found[0] == found[1]
 
@@ -405,15 +339,5 @@ def test_outside_of_a_trainer_batches_are_random(pairs, caplog):
 
 
 def test_a_callback_without_the_argument_is_an_error(tmp_path, pairs):
-    model = make_model()
-    trainer = SentenceTransformerTrainer(
-        model=model,
-        args=SentenceTransformerTrainingArguments(
-            str(tmp_path), report_to=[], disable_tqdm=True, use_cpu=True
-        ),
-        train_dataset=pairs,
-        loss=losses.MultipleNegativesRankingLoss(model),
-        callbacks=[GCBS(model)],
-    )
     with pytest.raises(gcbs.Error, match="batch_sampler="):
-        trainer.train()
+        train(tmp_path, pairs, "batch_sampler", callbacks=[GCBS()])

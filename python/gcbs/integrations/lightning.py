@@ -79,7 +79,7 @@ class GCBS(Callback):
             "store": "float16" if observe is not None else None,
             **options,
         }
-        self.batches = Batches(self)
+        self.batches = _Batches(self)
         self.sampler: BatchSampler | None = None
         self._trained = 0  # batches of the epoch
         self._loaded = False
@@ -188,7 +188,7 @@ class GCBS(Callback):
         refresh(self.order, rows, found.x, found.y)
 
 
-class Batches:
+class _Batches:
     """The batches of the run that is on, for a loader that is made before it."""
 
     def __init__(self, owner: GCBS) -> None:

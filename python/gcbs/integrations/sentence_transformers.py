@@ -133,7 +133,7 @@ class GCBS(EpochOrders):
                 raise
             order = BatchSampler(len(dataset), batch_size, **options | {"groups": None})
         sides = self.columns or texts[:2]
-        return Batches(dataset, batch_size, drop_last, valid_label_columns, generator, seed, order, sides)
+        return _Batches(dataset, batch_size, drop_last, valid_label_columns, generator, seed, order, sides)
 
     def with_negatives(self, dataset: Any, name: str = "negative") -> Any:
         """The data set with a column more: every pair brings a negative that is hard for its batch.
@@ -169,7 +169,7 @@ class GCBS(EpochOrders):
         top = sampler_below(loader)
         parts, first_row = [], 0
         for sampler in getattr(top, "batch_samplers", [top]):
-            if isinstance(sampler, Batches):
+            if isinstance(sampler, _Batches):
                 parts.append(Part(sampler, sampler.order, first_row))
             first_row += len(sampler.sampler)
         if not parts:
@@ -201,7 +201,7 @@ class GCBS(EpochOrders):
                 assign_negatives(dataset, part.sampler)
 
     def _embed(self, part: Part, rows: Ids, model: Any, loader: Any, args: Any) -> tuple[Any, Any]:
-        batches: Batches = part.dataset
+        batches: _Batches = part.dataset
         if self.teacher is not None:
             chosen = batches.dataset.select_columns(list(batches.sides)).with_format(None)[rows]
             sides = [
@@ -227,7 +227,7 @@ class GCBS(EpochOrders):
         return [output["sentence_embedding"]] if "sentence_embedding" in output else []
 
 
-class Batches(DefaultBatchSampler):
+class _Batches(DefaultBatchSampler):
     """The batches of a data set, as the trainer wants them: of all ranks, dealt out by accelerate."""
 
     def __init__(
