@@ -41,35 +41,44 @@ def final(line, metric="test"):
     return line["curve"][-1][metric]
 
 
-def paired(found, method, metric):
+def paired(found, method, metric, base=BASE):
     """Differences to random on the seeds that both have."""
-    seeds = sorted(set(found[method]) & set(found.get(BASE, {})))
-    return [final(found[method][seed], metric) - final(found[BASE][seed], metric) for seed in seeds]
+    seeds = sorted(set(found[method]) & set(found.get(base, {})))
+    return [final(found[method][seed], metric) - final(found[base][seed], metric) for seed in seeds]
 
 
-def share_of_steps(found, method, metric="test"):
+def share_of_steps(found, method, metric="test", base=BASE):
     """Steps to the first measurement that is not below random's final score, as shares of random's steps."""
     shares = []
-    for seed in sorted(set(found[method]) & set(found.get(BASE, {}))):
-        base = found[BASE][seed]
-        reached = [p["step"] for p in found[method][seed]["curve"] if p[metric] >= final(base, metric)]
-        shares.append(reached[0] / base["steps"] if reached else math.inf)
+    for seed in sorted(set(found[method]) & set(found.get(base, {}))):
+        aim = found[base][seed]
+        reached = [p["step"] for p in found[method][seed]["curve"] if p[metric] >= final(aim, metric)]
+        shares.append(reached[0] / aim["steps"] if reached else math.inf)
     return shares
 
 
-def results(lines, metrics):
+def base_of(found, section):
+    """Random batches with the same setting, where they were run; else plain random."""
+    own = [method for method in found if method.startswith(f"{BASE}:{section}=") and "," not in method]
+    return own[0] if own else BASE
+
+
+def results(lines, metrics, section=None):
     """One row a method: final metrics over seeds, difference to random, cost."""
     found = record.by_method(lines)
-    base = next(iter(found.get(BASE, {}).values()), None)
+    against = base_of(found, section)
+    base = next(iter(found.get(against, {}).values()), None)
     rows = []
     for method in found:
+        if method == BASE != against:
+            continue
         runs = [found[method][seed] for seed in sorted(found[method])]
         cells = [f"`{method}`", f"{runs[0]['rate']:g}", str(len(runs))]
         for metric in metrics:
             cells.append(spread([final(run, metric) for run in runs]))
-            differences = paired(found, method, metric)
-            cells.append("" if method == BASE or not differences else spread(differences, "+"))
-        shares = share_of_steps(found, method)
+            differences = paired(found, method, metric, against)
+            cells.append("" if method == against or not differences else spread(differences, "+"))
+        shares = share_of_steps(found, method, base=against)
         mean = sum(shares) / len(shares) if shares else math.inf
         cells.append("never" if math.isinf(mean) else f"{100 * mean:.0f} %")
         cells.append(f"{runs[0]['steps'] / base['steps']:.2f}" if base else "")
@@ -153,7 +162,7 @@ def part(kind, name, section):
         return NOTHING
     lines = ours(section, lines)
     if kind == "table":
-        return results(lines, ["test", "sts"] if "sts" in lines[0]["curve"][-1] else ["test"])
+        return results(lines, ["test", "sts"] if "sts" in lines[0]["curve"][-1] else ["test"], section)
     if kind == "rates":
         return rates(lines)
     if kind == "time":

@@ -52,7 +52,7 @@ class ImageTask:
     held_out: dict
     name: str = "vision"
     batch_size: int = 128
-    epochs: int = 20
+    epochs: int = 15
     temperature: float = 0.5
     rates: dict = field(default_factory=lambda: {"resnet": (0.001, 0.003)})
     methods: tuple = ("random", "rcm", "pack", "pack:block=16", "random:extra=16")
@@ -86,7 +86,7 @@ class Block(nn.Module):
 class Net(nn.Module):
     """Features by the body, embeddings for the loss by the head."""
 
-    def __init__(self, widths=(32, 64, 128), out=64):
+    def __init__(self, widths=(16, 32, 64), out=64):
         super().__init__()
         pairs = zip((widths[0], *widths), widths, strict=False)
         self.body = nn.Sequential(
