@@ -249,3 +249,23 @@ def test_batches_larger_than_the_data_are_what_there_is(pairs):
     sampler = BatchSampler(30, 64, block=16)
     sampler.refresh(pairs[0][:30])
     assert [sorted(batch) for batch in sampler] == [list(range(30))]
+
+
+def test_what_is_drawn_at_random_is_drawn_anew_at_every_refresh():
+    x = np.random.default_rng(3).normal(size=(96, 8))
+    sampler = gcbs.BatchSampler(96, 8, method="random", extra=2)
+    seen = []
+    for epoch in range(3):
+        sampler.refresh(x)
+        sampler.set_epoch(epoch + 1)
+        seen.append({frozenset(batch) for batch in sampler})
+    assert len(seen[0] | seen[1] | seen[2]) > 30
+    again = gcbs.BatchSampler(96, 8, method="random", extra=2)
+    again.refresh(x)
+    again.set_epoch(1)
+    state = again.state_dict()
+    resumed = gcbs.BatchSampler(96, 8, method="random", extra=2)
+    resumed.load_state_dict(state)
+    resumed.refresh(x)
+    resumed.set_epoch(2)
+    assert {frozenset(batch) for batch in resumed} == seen[1]

@@ -7,6 +7,7 @@ asks. What goes wrong on one rank is raised on all of them: every rank passes th
 from __future__ import annotations
 
 import threading
+import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -145,10 +146,12 @@ class Refresher:
             raise
 
     def _finder(self, source: Outcome[Source], last: Found | None) -> Callable[[Any], Found]:
-        start = None if last is None else last.order
+        start, seed = None, int(self._options.get("seed", 0))
+        if last is not None:  # what is drawn at random is drawn anew, and the same again after a resume
+            start, seed = last.order, seed ^ zlib.crc32(last.order.tobytes())
 
         def run(progress: bool | Progress | None) -> Found:
-            wanted = self._options | {"progress": progress}
+            wanted = self._options | {"progress": progress, "seed": seed}
             return find(source.get(), self._rows, self._unit_size, self._groups, wanted, start, self.keeps)
 
         return run
