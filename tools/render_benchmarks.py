@@ -226,13 +226,13 @@ def unproven(results):
     return f"{words}: {', '.join(missing)}. Their loop nests are tested on stand-ins."
 
 
-# Seconds of the paper's code on one A40 GPU, by N (Sachidananda, Yang and Zhu 2023, appendix, runtime scaling).
+# Seconds of the paper's code on one A40 GPU, by N (Sachidananda, Yang and Zhu 2023, appendix on runtime).
 PAPER_GPU = {10_000: 2.56, 50_000: 14.77, 100_000: 34.68, 500_000: 322.52, 1_000_000: 1013.19}
 
 
 def summary(results):
     """README's table: whole orders on the machine that has ordered the most rows, and ratios to the peers."""
-    content = max(results, key=lambda content: max((case.get("n", 0) for case in content["cases"].values())))
+    content = max(results, key=lambda content: max(case.get("n", 0) for case in content["cases"].values()))
     rows = []
     for _, case in cases_of(content, lambda case: not case["flags"]):
         ratios = [

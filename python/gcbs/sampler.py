@@ -129,11 +129,12 @@ class BatchSampler:
         with self._lock:
             if not self._goes_on:
                 self._start_epoch()
-            self._goes_on = False
             self._newest = newest = object()
             return self._rows_of_epoch(), self._count(self._position, newest)
 
     def _count(self, first: int, me: object) -> Iterator[int]:
+        # Not before a batch is asked for: torch's loader with workers makes two iterators, uses one.
+        self._goes_on = False
         for step in range(first, len(self)):
             with self._lock:
                 if self._newest is me:

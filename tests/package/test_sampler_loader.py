@@ -85,3 +85,18 @@ def test_the_example_learns():
     assert len(losses) == 4
     assert losses[1] > losses[0]  # the first epoch's batches are random, and easier
     assert losses[-1] < losses[1]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_loader_goes_on_in_the_middle_of_an_epoch(workers):
+    sampler = gcbs.BatchSampler(40, 4)
+    whole = list(sampler)
+    resumed = gcbs.BatchSampler(40, 4)
+    resumed.load_state_dict(sampler.state_dict(position=3))
+    loader = torch.utils.data.DataLoader(range(40), batch_sampler=resumed, num_workers=workers)
+    assert [batch.tolist() for batch in loader] == whole[3:]
+    assert [batch.tolist() for batch in loader] == whole
+    at_the_end = gcbs.BatchSampler(40, 4)
+    at_the_end.load_state_dict(sampler.state_dict(position=10))
+    assert list(at_the_end) == []
+    assert list(at_the_end) == whole
