@@ -1,12 +1,14 @@
 # The front door. Each target installs what it needs, builds, runs; `make help` lists them.
 JOBS ?= $(shell nproc)
 PYTHON := .venv/bin/python
+# The package is built in the tree of the program, by the tools in .venv.
+INSTALL = $(PYTHON) -m pip -qq --disable-pip-version-check
 CXX_FILES = git ls-files -co --exclude-standard '*.cpp' '*.h'
 SHELL_FILES = .ci/run $(wildcard tools/*.sh)
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: help build demo test sanitize fuzz lint format bench bench-large bench-orders bench-programs test-aarch64 clean
+.PHONY: help build package wheel demo test sanitize fuzz lint format bench bench-large bench-orders recipe results bench-programs test-aarch64 clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -14,10 +16,19 @@ help: ## List the targets
 build: packages-build build/build.ninja ## Build the release program: build/gcbs (default)
 	cmake --build build -j $(JOBS)
 
-demo: build .venv/demo.stamp ## Order real text pairs and show what the batches look like
+package: build .venv/build.stamp ## Build the Python package and install it into .venv
+	$(INSTALL) install --no-build-isolation --no-deps -C build-dir=build .
+
+wheel: build .venv/build.stamp .venv/wheel.stamp ## Build a wheel that other machines can install: dist/
+	rm -rf build/wheel
+	$(INSTALL) wheel --no-build-isolation --no-deps -C build-dir=build -w build/wheel .
+	rm -f dist/gcbs-*.whl
+	PATH="$(CURDIR)/.venv/bin:$$PATH" $(PYTHON) -m auditwheel repair -w dist build/wheel/gcbs-*.whl
+
+demo: package .venv/demo.stamp ## Order real text pairs and show what the batches look like
 	$(PYTHON) examples/demo.py --program build/gcbs --output build/demo
 
-test: build packages-test build/dev/build.ninja .venv/test.stamp ## Run every test
+test: package packages-test packages-browser build/dev/build.ninja .venv/test.stamp .venv/package.stamp ## Run every test
 	cmake --build build/dev -j $(JOBS)
 	ctest --preset dev -j $(JOBS)
 	GCBS_PROGRAM=$(CURDIR)/build/gcbs GCBS_BUILD=$(CURDIR)/build $(PYTHON) -m pytest -q tests
@@ -29,13 +40,14 @@ sanitize: packages-build packages-test build/asan/build.ninja build/tsan/build.n
 	ctest --preset tsan -j $(JOBS)
 
 fuzz: packages-build packages-test build/fuzz/build.ninja ## Fuzz each file parser for 60 s
-	cmake --build build/fuzz -j $(JOBS) --target fuzz_npy fuzz_safetensors
+	cmake --build build/fuzz -j $(JOBS) --target fuzzers
 	ctest --test-dir build/fuzz -R '^fuzz_' -j $(JOBS) --no-tests=error --output-on-failure
 
 lint: packages-build packages-test packages-lint build/dev/build.ninja .venv/lint.stamp ## Check formatting, clang-tidy, ruff, shell
 	$(CXX_FILES) | xargs clang-format-14 --dry-run -Werror
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
+	.venv/bin/mypy
 	for file in $(SHELL_FILES); do bash -n $$file || exit 1; done
 	run-clang-tidy-14 -quiet -j $(JOBS) -p build/dev '^$(CURDIR)/(src|cli)/'
 
@@ -53,6 +65,12 @@ bench-large: bench-programs ## Measure the largest sizes, without peers (hours)
 
 bench-orders: bench-programs ## Measure how much of the gap each order closes (an hour)
 	$(PYTHON) bench/orders.py
+
+recipe: package .venv/recipes.stamp ## Train with and without gcbs: NAME=code-search|sentences|vision [METHODS=...] [SEEDS=...] [DATA=dir]
+	$(PYTHON) -m recipes $(NAME) $(if $(METHODS),--methods "$(METHODS)") $(if $(SEEDS),--seeds $(SEEDS)) $(if $(DATA),--data $(DATA))
+
+results: .venv/recipes.stamp ## Write docs/results.md from recipes/results/
+	$(PYTHON) -m recipes.render
 
 bench-programs: build packages-bench build/bench/build.ninja .venv/bench.stamp
 	cmake --build build/bench -j $(JOBS)

@@ -26,7 +26,7 @@ void write_batches(const std::string& path, const std::vector<BatchLoss>& batche
   std::vector<double> values;
   for (const BatchLoss& batch : batches) values.insert(values.end(), {batch.loss, batch.hardness});
   WritePhase phase;
-  write_npy(path, values, 2);
+  write_npy(path, values, 2, phase.files());
   phase.commit();
 }
 

@@ -85,11 +85,9 @@ MineRequest resolve(const MineFlags& flags) {
 
 void write_outputs(const MineRequest& request, const MiningResult& result) {
   WritePhase phase;
-  if (!request.scores.empty()) {
-    write_npy(request.scores, std::span<const float>(result.scores), result.top);
-    phase.wrote(request.scores);
-  }
-  write_npy(request.output, std::span<const std::int64_t>(result.negatives), result.top);
+  if (!request.scores.empty())
+    write_npy(request.scores, std::span<const float>(result.scores), result.top, phase.files());
+  write_npy(request.output, std::span<const std::int64_t>(result.negatives), result.top, phase.files());
   phase.commit();
 }
 

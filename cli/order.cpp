@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
 #include <memory>
+#include <vector>
 
 #include "files.h"
 #include "gcbs/io.h"
@@ -22,18 +22,24 @@
 namespace gcbs::cli {
 namespace {
 
-void write_outputs(const OrderRequest& request, const OrderResult& result) {
+/// The files of --reorder; each must have a record for every row, and that is best known early.
+std::vector<FileRecords> open_reorder(const OrderRequest& request, std::size_t rows, Progress& progress) {
+  std::vector<FileRecords> files;
+  for (const std::string& path : request.reorder) files.push_back(open_records(path, rows, &progress));
+  return files;
+}
+
+void write_outputs(const OrderRequest& request, const OrderResult& result,
+                   const std::vector<FileRecords>& records, Progress& progress) {
   WritePhase phase;
-  if (!request.edges.empty()) {
-    write_npy_edges(request.edges, result.edges.offsets, result.edges.columns);
-    phase.wrote(request.edges);
-  }
-  if (!request.extra.empty()) {
-    write_npy(request.extra, result.extra.rows, result.extra.columns);
-    phase.wrote(request.extra);
-  }
+  if (!request.edges.empty())
+    write_npy_edges(request.edges, result.edges.offsets, result.edges.columns, phase.files());
+  if (!request.extra.empty())
+    write_npy(request.extra, result.extra.rows, result.extra.columns, phase.files());
   const auto& rows = result.order.old_of_new;
-  write_npy(request.output, std::vector<std::int64_t>(rows.begin(), rows.end()));
+  for (std::size_t i = 0; i < records.size(); ++i)
+    reorder_records(records[i], rows, request.reordered[i], phase.files(), &progress);
+  write_npy(request.output, std::vector<std::int64_t>(rows.begin(), rows.end()), 0, phase.files());
   phase.commit();
 }
 
@@ -46,6 +52,7 @@ OrderReport order_files(OrderRequest& request, Progress& progress) {
   const FilterFiles filter = read_filter(request.filter, x.view.rows);
   request.options.filter = filter.options;
   if (!request.from.empty()) request.options.ordering.pack.from = read_integers(request.from);
+  const std::vector<FileRecords> records = open_reorder(request, x.view.rows, progress);
   const Stage read{"read", reading.seconds()};
   check_stop();
 
@@ -56,6 +63,8 @@ OrderReport order_files(OrderRequest& request, Progress& progress) {
   report.output_path = request.output;
   report.edges_path = request.edges;
   report.extra_path = request.extra;
+  report.reorder_paths = request.reorder;
+  report.reordered_paths = request.reordered;
   report.rows = x.view.rows;
   report.dim = x.view.cols;
   report.options = request.options;
@@ -66,7 +75,9 @@ OrderReport order_files(OrderRequest& request, Progress& progress) {
 
   progress.begin_stage("write");
   const Stopwatch writing;
-  write_outputs(request, report.result);
+  write_outputs(request, report.result, records, progress);
+  for (const FileRecords& file : records)
+    report.result.peak_bytes += file.starts.capacity() * sizeof file.starts[0];
   report.result.stages.insert(report.result.stages.begin(), read);
   report.result.stages.push_back({"write", writing.seconds()});
   return report;
@@ -77,9 +88,11 @@ void run_order(OrderRequest&& request, Terminal& terminal) {
   std::vector<std::string> inputs = request.filter.files();
   inputs.insert(inputs.end(), {request.x, request.y});
   if (!request.from.empty()) inputs.push_back(request.from);
-  check_outputs(std::array{OutputFlag{"-o", request.output}, OutputFlag{"--edges", request.edges},
-                           OutputFlag{"--extra-output", request.extra}},
-                inputs);
+  inputs.insert(inputs.end(), request.reorder.begin(), request.reorder.end());
+  std::vector<OutputFlag> outputs{
+      {"-o", request.output}, {"--edges", request.edges}, {"--extra-output", request.extra}};
+  for (const std::string& path : request.reordered) outputs.push_back({"--reordered", path});
+  check_outputs(outputs, inputs);
   Progress progress(terminal, request.quiet);
   OrderReport report = order_files(request, progress);
   progress.finish();

@@ -3,6 +3,7 @@
 #include "order_request.h"
 
 #include <CLI/CLI.hpp>
+#include <string_view>
 
 namespace gcbs::cli {
 namespace {
@@ -19,6 +20,39 @@ void resolve_outputs(const OrderFlags& flags, OrderRequest& request) {
   else if (flags.extra_output)
     throw Error(ErrorKind::usage, "--extra is missing", "--extra-output says where extra columns go",
                 "add for example --extra 16");
+}
+
+/// As many files as places for them.
+void resolve_reorder(const OrderFlags& flags, OrderRequest& request) {
+  if (flags.reorder.empty() && !flags.reordered.empty())
+    throw Error(ErrorKind::usage, "--reorder is missing", "--reordered says where reordered records go",
+                "add for example --reorder data.jsonl");
+  if (flags.reordered.empty() && !flags.reorder.empty())
+    throw Error(ErrorKind::usage, "--reordered is missing", "the reordered records have to go somewhere",
+                "add for example --reordered ordered.jsonl");
+  if (flags.reorder.size() != flags.reordered.size())
+    throw Error(ErrorKind::usage,
+                "--reorder is there " + std::to_string(flags.reorder.size()) + " times, --reordered " +
+                    std::to_string(flags.reordered.size()),
+                "the first --reordered belongs to the first --reorder, and so on", "give one for each");
+  // Every temporary file is known to the signal handlers, and every mapped one: they know 64 of each.
+  constexpr std::size_t kMostFiles = 32;
+  if (flags.reorder.size() > kMostFiles)
+    throw Error(ErrorKind::usage, "--reorder is there " + std::to_string(flags.reorder.size()) + " times",
+                "a run reorders at most " + std::to_string(kMostFiles) + " files",
+                "leave some out: the order can be applied to them later");
+  for (const std::string& path : flags.reorder)
+    request.reorder.push_back(needed(path, "the name after --reorder", "an empty name is no file",
+                                     "for example --reorder data.jsonl"));
+  for (const std::string& path : flags.reordered) {
+    request.reordered.push_back(needed(path, "the name after --reordered", "an empty name is no file",
+                                       "for example --reordered ordered.jsonl"));
+    for (const std::string_view ending : {".gz", ".zst", ".xz", ".bz2"})
+      if (path.ends_with(ending))
+        throw Error(ErrorKind::usage, "--reordered " + path + " is no name for plain text",
+                    "records are written as they are, not compressed",
+                    "leave out " + std::string(ending) + ", and compress the file afterwards");
+  }
 }
 
 /// The choices of the paper's listing, in one flag.
@@ -66,6 +100,20 @@ void declare_flags(CLI::App& verb, OrderFlags& flags) {
                   "the columns of --extra: int64, batches x E, rows of Y, -1 where there are fewer")
       ->type_name("FILE.npy")
       ->group("Output");
+  const auto records = [&](const char* name, std::vector<std::string>& paths, const char* text) {
+    verb.add_option(name, paths, text)
+        ->type_name("FILE")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->group("Output");
+  };
+  records(
+      "--reorder", flags.reorder,
+      "text with one record a row of X, for trainers that read files in order: lines (.jsonl, .tsv, .txt, "
+      "any other) or .csv, whose quoted fields may hold newlines; one record more in a .tsv or .csv is a "
+      "header; may be repeated");
+  records("--reordered", flags.reordered,
+          "its records in the order, byte for byte, the header first; one for each --reorder");
   verb.add_flag("--no-verdict", flags.no_verdict, "do not estimate what the order is worth")->group("Output");
   declare_output(verb, flags.run);
   declare_run(verb, flags.run, "random, pack, estimate, --block, --random-share, --epoch");
@@ -78,6 +126,7 @@ OrderRequest resolve(const OrderFlags& flags) {
   request.x = files.x;
   request.y = files.y;
   resolve_outputs(flags, request);
+  resolve_reorder(flags, request);
   options.batch_size = resolve_batch_size(flags.batch_size);
   options.batches = resolve_batches(flags.batches, options.batch_size);
   if (flags.method) options.ordering.method = method_of(*flags.method);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "batch_flags.h"
 #include "gcbs/pipeline.h"
@@ -22,6 +23,7 @@ struct OrderFlags {
   FilterFlags filter;
   RunFlags run;
   Word batch_size, method, temperature, output, edges, extra_output;
+  std::vector<std::string> reorder, reordered;
   bool paper = false, no_verdict = false;
 };
 
@@ -32,7 +34,8 @@ void declare_flags(CLI::App& verb, OrderFlags& flags);
 struct OrderRequest {
   std::string x, y;  ///< y equals x where none was given
   std::string output;
-  std::string edges, extra;  ///< empty: not wanted
+  std::string edges, extra;                     ///< empty: not wanted
+  std::vector<std::string> reorder, reordered;  ///< files of records, and where each goes
   FilterRequest filter;
   std::string from;  ///< an order to start from; empty: none
   PipelineOptions options;

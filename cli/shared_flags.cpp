@@ -18,7 +18,8 @@ constexpr Flag kBatchSize{"-k", "-k 64"}, kQuantile{"-q", "-q 0.999"}, kNeighbou
     kSeed{"--seed", "--seed 7"}, kIsa{"--isa", "--isa scalar"},
     kMemoryLimit{"--memory-limit", "--memory-limit 8G"};
 
-constexpr std::array kMethods{Method::rcm, Method::cm, Method::chain, Method::random, Method::natural};
+constexpr std::array kMethods{Method::rcm,  Method::cm,     Method::chain,
+                              Method::pack, Method::random, Method::natural};
 constexpr std::array kModes{ThresholdMode::exact, ThresholdMode::estimate, ThresholdMode::paper};
 constexpr std::array kShortcuts{Shortcut::automatic, Shortcut::on, Shortcut::off};
 constexpr std::array kIsas{Isa::amx_int8, Isa::avx512_vnni, Isa::avx2, Isa::scalar};

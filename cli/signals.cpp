@@ -2,18 +2,17 @@
 //
 // A stop is a flag that the observer reads: workers poll it, the library unwinds, the program says so
 // and exits. Two cases cannot wait for that: an impatient second signal, and a signal during the
-// writing of outputs. There the handler itself removes what is unfinished and leaves by _exit.
+// writing of outputs. There the handler itself removes what is unfinished and leaves by _exit. Once all
+// outputs are complete and are being renamed, a signal comes too late: the run ends as if none had come.
 //
 // A signal that was ignored when the program started stays ignored (nohup, background jobs of sh).
 #include "signals.h"
 
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
-#include <climits>
+#include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <string_view>
 
 #include "exit_code.h"
@@ -24,14 +23,11 @@
 namespace gcbs::cli {
 namespace {
 
-std::atomic<int> requested{0};
-std::atomic<bool> is_writing{false}, has_finished_output{false};
-std::array<char, PATH_MAX> finished_output{};  ///< valid while has_finished_output
+enum class Phase : int { working, writing, placing };
 
-void discard_outputs() noexcept {
-  discard_unfinished_writes();
-  if (has_finished_output.exchange(false)) unlink(finished_output.data());
-}
+std::atomic<int> requested{0};
+std::atomic<Phase> phase{Phase::working};
+static_assert(std::atomic<Phase>::is_always_lock_free);
 
 void say(std::string_view text) noexcept {
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
@@ -41,8 +37,9 @@ void on_stop(int signal) {
   const int saved_errno = errno;
   int none = 0;
   const bool is_first = requested.compare_exchange_strong(none, signal);
-  if (!is_first || is_writing.load()) {
-    discard_outputs();
+  const Phase now = phase.load();
+  if (now == Phase::writing || (now == Phase::working && !is_first)) {
+    discard_unfinished_writes();
     clear_status_from_signal_handler();
     say("gcbs: interrupted\n");
     _exit(exit_code_of_signal(signal));
@@ -51,7 +48,7 @@ void on_stop(int signal) {
 }
 
 void on_bus_error(int signal, siginfo_t* info, void*) {
-  discard_outputs();
+  discard_unfinished_writes();
   clear_status_from_signal_handler();
   const char* name = mapped_file_at(info->si_addr);
   if (name == nullptr) {
@@ -92,27 +89,18 @@ void install_signal_handlers() {
 int stop_signal() noexcept { return requested.load(std::memory_order_relaxed); }
 
 WritePhase::WritePhase() {
-  is_writing.store(true);
+  phase.store(Phase::writing);
   if (stop_signal() != 0) {
-    is_writing.store(false);
+    phase.store(Phase::working);
     throw Error(ErrorKind::interrupted, "interrupted");
   }
 }
 
-WritePhase::~WritePhase() {
-  is_writing.store(false);
-  if (has_finished_output.exchange(false)) unlink(finished_output.data());
-}
+WritePhase::~WritePhase() { phase.store(Phase::working); }
 
-void WritePhase::wrote(const std::string& path) {
-  if (path.size() >= finished_output.size()) return;
-  std::memcpy(finished_output.data(), path.c_str(), path.size() + 1);
-  has_finished_output.store(true);
-}
-
-void WritePhase::commit() noexcept {
-  has_finished_output.store(false);
-  is_writing.store(false);
+void WritePhase::commit() {
+  phase.store(Phase::placing);
+  files_.commit();
 }
 
 }  // namespace gcbs::cli

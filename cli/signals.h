@@ -1,7 +1,7 @@
 // What signals do to a run: stop it, end it at once, or tell of a file that shrank under it.
 #pragma once
 
-#include <string>
+#include "gcbs/io.h"
 
 namespace gcbs::cli {
 
@@ -13,9 +13,8 @@ void install_signal_handlers();
 /// The signal that asked for a stop, or 0. Thread-safe.
 int stop_signal() noexcept;
 
-/// While it lives, the first signal ends the program at once, with every file of the run removed:
-/// for the writing of outputs, which polls nobody. Throws Error(interrupted) if a stop was asked
-/// for before. At most one at a time.
+/// The writing of outputs, which polls nobody: the first signal ends the program at once, and none of
+/// them appears. Throws Error(interrupted) if a stop was asked for before. At most one at a time.
 class WritePhase {
  public:
   WritePhase();
@@ -23,10 +22,13 @@ class WritePhase {
   WritePhase(const WritePhase&) = delete;
   WritePhase& operator=(const WritePhase&) = delete;
 
-  /// `path` is complete, but is to go if the run does not get to its end.
-  void wrote(const std::string& path);
-  /// All outputs are complete: keep them.
-  void commit() noexcept;
+  /// Where the outputs wait for each other.
+  OutputFiles* files() noexcept { return &files_; }
+  /// All outputs are complete: puts them in place, and lets no signal part them.
+  void commit();
+
+ private:
+  OutputFiles files_;
 };
 
 }  // namespace gcbs::cli

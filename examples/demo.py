@@ -1,8 +1,8 @@
 """The main job on real data: which functions of the Python standard library should share a batch?
 
 Collects docstring/code pairs (stdlib_pairs.py), embeds them (lsa.py), writes X.npy and Y.npy, runs
-`gcbs order`, and shows what came out: how many hard negatives the batches hold, and one batch beside a
-random one.
+`gcbs order`, and shows what came out: how many hard negatives the batches hold, one batch beside a random
+one, and, where the Python package is installed, a page of pictures: report.html.
 
     python examples/demo.py --program build/gcbs --output build/demo
 """
@@ -37,6 +37,7 @@ def main() -> int:
     show_report(report, options.quantile)
     show_edges_in_batches(order, edges, options.batch_size)
     show_batches(pairs, order, edges, options.batch_size)
+    write_report(pairs, options)
     return 0
 
 
@@ -140,6 +141,32 @@ def show_batches(pairs, order: np.ndarray, edges: np.ndarray, batch_size: int) -
         print(f"  {clip(left, width):{width}}    {clip(right, width)}".rstrip())
     print("\nOn the left the topic alone tells a function from the rest of its batch: little to learn there.")
     print("On the right a model has to learn the details. `gcbs order` makes batches like the right one.")
+
+
+def write_report(pairs, options) -> None:
+    """The same order in pictures; what the package lacks is said."""
+    try:
+        import gcbs
+        from gcbs.report import report
+    except ImportError:
+        print("\nNo report.html: it needs the Python package, with matplotlib (pip install '.[report]').")
+        return
+    folder = options.output
+    labels = [(pair.text, pair.code) for pair in pairs]
+    try:
+        done = report(
+            np.load(folder / "X.npy"),
+            np.load(folder / "Y.npy"),
+            batch_size=options.batch_size,
+            quantile=options.quantile,
+            labels=labels,
+            path=folder / "report.html",
+            svg=folder / "plots",
+        )
+    except gcbs.Error as error:
+        print(f"\nNo report.html: {error}")
+        return
+    print(f"\nAll of it in pictures: {done.path} (and each of them in {folder / 'plots'})")
 
 
 def clip(text: str, width: int) -> str:

@@ -1,81 +1,74 @@
-"""Draws the README's picture from the demo's files: the kept edges in random order and in the order of gcbs.
+"""Takes the README's picture from the report that the demo wrote: random batches beside those of gcbs.
 
-An edge (i, j) is drawn at the positions that the order gives i and j; the batches are squares on the
-diagonal. The numbers in the picture are also written beside it as JSON.
+Two plots of build/demo/plots, photographed by Chromium. The numbers behind them are written beside the
+picture as JSON.
 
-    python examples/picture.py --input build/demo --output docs/order.png
+    make demo && python examples/picture.py --input build/demo --output docs/order.png
 """
 
 import argparse
 import json
+import os
 import platform
+import re
+import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
-import matplotlib
-import numpy as np
-from demo import edges_in_batches, random_orders
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-
-INSIDE, OUTSIDE = "#c1121f", "#3d5a80"
+PLOTS = {"random batches": "matrix-random", "batches of gcbs": "matrix-ordered"}
+WIDTH, HEIGHT, SCALE = 984, 512, 1.5
+PAGE = """<!doctype html><meta charset="utf-8"><style>
+body {{ margin: 0; padding: 8px; background: #fff; display: grid; grid-template-columns: 1fr 1fr; gap: 24px }}
+p {{ margin: 0 0 6px; font: 17px 'DejaVu Sans', sans-serif; color: #1b1f24; }}
+img {{ width: 100%; display: block; }}
+</style>{}"""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--input", type=Path, default=Path("build/demo"), help="folder that the demo wrote")
     parser.add_argument("--output", type=Path, default=Path("docs/order.png"))
-    parser.add_argument("-k", "--batch-size", type=int, default=64)
     options = parser.parse_args()
-    needed = ("order.npy", "edges.npy", "report.json")
-    missing = [name for name in needed if not (options.input / name).exists()]
+    needed = [options.input / "plots" / f"{name}.svg" for name in PLOTS.values()]
+    needed += [options.input / "report.json", options.input / "report.html"]
+    missing = [str(file) for file in needed if not file.exists()]
     if missing:
-        sys.exit(f"picture: {options.input} has no {' and no '.join(missing)}.\nRun `make demo` first.")
-    order, edges = np.load(options.input / "order.npy"), np.load(options.input / "edges.npy")
-    report = json.loads((options.input / "report.json").read_text(encoding="utf-8"))
-    counts = draw(order, edges, options.batch_size, options.output)
-    facts = {key: report[key] for key in ("version", "method", "n", "d", "threshold", "edges")}
-    facts |= {"python": platform.python_version(), "k": options.batch_size, "edges_in_batch": counts}
+        sys.exit(f"picture: there is no {' and no '.join(missing)}.\nRun `make demo` first.")
+    browser = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if browser is None:
+        sys.exit(
+            "picture: Chromium takes the picture, and is not here.\nInstall it (apt-get install chromium)."
+        )
+    photograph(browser, options.input / "plots", options.output)
+    facts = facts_of(options.input)
     options.output.with_suffix(".json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
     return 0
 
 
-def draw(order: np.ndarray, edges: np.ndarray, batch_size: int, output: Path) -> dict[str, int]:
-    figure, panels = plt.subplots(1, 2, figsize=(9, 5), dpi=110, layout="constrained")
-    figure.get_layout_engine().set(h_pad=0.1, w_pad=0.1)
-    counts = {}
-    for panel, name, some_order in zip(
-        panels, ("random", "gcbs"), (random_orders(len(order))[0], order), strict=True
-    ):
-        counts[name] = draw_matrix(panel, some_order, edges, batch_size)
-        panel.set_title(f"{name} order: {counts[name]:,} edges inside batches", fontsize=11)
-    figure.supxlabel(
-        f"{len(order):,} functions of the Python standard library, {len(edges):,} edges (hard negatives), "
-        f"batches of {batch_size} on the diagonal",
-        fontsize=9,
+def photograph(browser: str, plots: Path, output: Path) -> None:
+    panels = "".join(
+        f'<div><p>{title}</p><img src="{(plots / name).resolve().as_uri()}.svg"></div>'
+        for title, name in PLOTS.items()
     )
-    figure.savefig(output, metadata={"Software": None})
-    return counts
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "page.html"
+        page.write_text(PAGE.format(panels), encoding="utf-8")
+        command = [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+        command += [f"--user-data-dir={folder}/profile", f"--window-size={WIDTH},{HEIGHT}"]
+        command += [f"--force-device-scale-factor={SCALE}", f"--screenshot={output.resolve()}", page.as_uri()]
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL, timeout=120)
 
 
-def draw_matrix(panel, order: np.ndarray, edges: np.ndarray, batch_size: int) -> int:
-    """Edges counted in cells of a quarter batch: the more, the darker; red inside batches. Returns those."""
-    cell = max(1, batch_size // 4)
-    cells = -(-len(order) // cell)
-    position = np.empty(len(order), dtype=np.int64)
-    position[order] = np.arange(len(order))
-    row, column = position[edges].T // cell
-    inside = edges_in_batches(order, edges, batch_size) >= 0
-    image = np.ones((cells, cells, 3))
-    for chosen, colour in ((~inside, OUTSIDE), (inside, INSIDE)):
-        count = np.zeros((cells, cells))
-        np.add.at(count, (row[chosen], column[chosen]), 1)
-        shade = np.where(count > 0, np.minimum(1, 0.45 + 0.2 * np.log2(np.maximum(count, 1))), 0)[..., None]
-        image = image * (1 - shade) + np.array(matplotlib.colors.to_rgb(colour)) * shade
-    panel.imshow(image, interpolation="nearest")
-    panel.set(xticks=[], yticks=[])
-    return int(np.count_nonzero(inside))
+def facts_of(folder: Path) -> dict:
+    """What the demo's order is made of, and what the page says of it."""
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    text = re.search(r'class="reading">(.*?)</p>', page, re.DOTALL)[1]
+    facts = {key: report[key] for key in ("version", "method", "n", "d", "threshold", "edges")}
+    facts |= {"python": platform.python_version(), "k": report["options"]["batch_size"]}
+    return facts | {"reading": re.sub(r"<[^>]*>", "", text).replace("\N{NO-BREAK SPACE}", " ")}
 
 
 if __name__ == "__main__":

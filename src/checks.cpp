@@ -5,6 +5,7 @@
 #include <string>
 
 #include "gcbs/error.h"
+#include "similarity/find_edges.h"
 #include "similarity/tile_scan.h"
 
 namespace gcbs {
@@ -74,7 +75,7 @@ double expected_graph_bytes(std::size_t rows, std::size_t cols, double quantile)
   const auto n = static_cast<double>(rows);
   const double operands = 2 * operand_bytes(rows, cols);
   const double edges = (1 - quantile) * n * n;
-  return std::max(operands + 4.5 * edges, 8.0 * edges) + 200 * n + 32e6;
+  return std::max(operands + 4.5 * edges + expected_band_bytes(quantile, rows), 8.0 * edges) + 200 * n + 32e6;
 }
 
 }  // namespace gcbs

@@ -25,8 +25,8 @@ std::vector<Vertex> checked_order(const std::string& name, std::span<const std::
 /// The quantile asked for; by default a batch's worth of neighbours.
 double resolve_quantile(const SimilarityOptions& options, std::size_t batch_size, std::size_t rows);
 
-/// What a run up to its graph takes, as contract C6 allows: int8 and int16 operands, 8 bytes an edge, a
-/// little for every row.
+/// What a run up to its graph takes, as contract C6 allows: int8 and int16 operands, 4 bytes an edge and the
+/// pairs near the threshold, or 8 bytes an edge, a little for every row.
 double expected_graph_bytes(std::size_t rows, std::size_t cols, double quantile);
 
 }  // namespace gcbs

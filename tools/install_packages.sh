@@ -7,7 +7,8 @@ set -euo pipefail
 packages_of() {
   case $1 in
     build) echo g++ cmake ninja-build libcli11-dev libfmt-dev nlohmann-json3-dev ;;
-    test) echo libgtest-dev libgmock-dev clang-14 libclang-rt-14-dev ;;
+    test) echo libgtest-dev libgmock-dev clang-14 libclang-rt-14-dev qemu-user ;;
+    browser) echo chromium ;;
     bench) echo libopenblas-dev ;;
     lint) echo clang-format-14 clang-tidy-14 ;;
     aarch64) echo g++-aarch64-linux-gnu qemu-user ;;

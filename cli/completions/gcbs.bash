@@ -18,6 +18,12 @@ _gcbs() {
         --block|--random-share|--epoch|--extra) return ;;
         --methods|--temperature|--random-trials|--top|--skip-top) return ;;
         --relative-margin|--absolute-margin|--max-score|--min-score) return ;;
+        --reorder|--reordered)
+            local IFS=$'\n'
+            compopt -o filenames 2>/dev/null
+            COMPREPLY=($(compgen -f -- "$cur"))
+            return
+            ;;
     esac
 
     if ((COMP_CWORD == 1)); then
@@ -33,7 +39,7 @@ _gcbs() {
     local loss='--order --random-trials --temperature --direction --form --negatives'
     local flags
     case ${COMP_WORDS[1]} in
-        order) flags="$graph $batches $pairs --method --temperature --paper -o --output --edges --extra-output --no-verdict $run" ;;
+        order) flags="$graph $batches $pairs --method --temperature --paper -o --output --edges --extra-output --reorder --reordered --no-verdict $run" ;;
         gap) flags="$graph $batches $loss $pairs --method --per-batch $run" ;;
         compare) flags="$graph $batches $loss $pairs --methods $run" ;;
         mine) flags="--top --skip-top --corpus --positives $filter --min-score --normalised -o --output --scores $run" ;;

@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "gcbs/array.h"
+#include "gcbs/observer.h"
+#include "gcbs/ordering.h"
 
 namespace gcbs {
 
@@ -38,5 +41,18 @@ struct ExtraColumns {
     return {rows.data() + batch * columns, columns};
   }
 };
+
+/// An order whose consecutive batches are what the trainer sees.
+struct ArrangedBatches {
+  Order order;
+  BatchReport report;
+};
+
+/// Makes batches of an order that is there already, without embeddings: blocks mixed, groups (lists of one id
+/// a row) apart, the batches in the sequence of the epoch. `options.extra` is not read. Throws Error.
+ArrangedBatches arrange_batches(std::span<const std::int64_t> order, std::size_t batch_size,
+                                const std::vector<std::vector<std::int64_t>>& groups,
+                                const BatchOptions& options, std::uint64_t seed,
+                                Observer* observer = nullptr);
 
 }  // namespace gcbs

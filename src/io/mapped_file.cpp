@@ -85,7 +85,7 @@ struct Descriptor {
 }
 
 void require_regular(const std::string& path, const struct stat& status) {
-  if (S_ISDIR(status.st_mode)) refuse(path, "it is a directory", "name the .npy or .safetensors file in it");
+  if (S_ISDIR(status.st_mode)) refuse(path, "it is a directory", "name a file in it");
   if (!S_ISREG(status.st_mode))
     refuse(path, "it is a pipe, socket or device, which cannot be mapped into memory",
            "write the data to a file first");
@@ -106,7 +106,7 @@ MappedFile::~MappedFile() {
 
 std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
   if (path.empty() || path.find('\0') != std::string::npos)
-    refuse("'" + printable(path) + "'", "this is not a path", "name a .npy or .safetensors file");
+    refuse("'" + printable(path) + "'", "this is not a path", "name a file");
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) refuse_errno(path, errno);
   require_regular(path, status);

@@ -1,7 +1,9 @@
 // Temporary file, sync, rename: the one way this library writes.
 //
 // Ensures: after a failure, an exception or a signal (discard_unfinished_writes) the folder is as it
-// was; after commit() the target is whole, also across a power cut.
+// was; after commit() the target is whole, also across a power cut. Several files (OutputFiles) are all
+// finished before the first is placed: what can fail for want of space has happened by then. If a rename
+// fails nevertheless, those placed before it are removed.
 // The temporary lies in the target's folder, because rename() does not cross file systems. A target
 // that is a symbolic link keeps the link: the file it points to is replaced. A target that is a device
 // or a FIFO is refused, because rename() would take its place, and so is a file that is read-only.
@@ -32,7 +34,6 @@
 #include <utility>
 
 #include "gcbs/error.h"
-#include "gcbs/io.h"
 
 namespace gcbs {
 namespace {
@@ -48,7 +49,7 @@ struct Slot {
 };
 static_assert(std::atomic<int>::is_always_lock_free);
 
-constinit std::array<Slot, 16> unfinished;
+constinit std::array<Slot, 64> unfinished;
 
 /// The slot taken, or -1 when all are: then only the destructor removes the file.
 int remember(const std::string& path) noexcept {
@@ -155,11 +156,14 @@ void UnfinishedFile::write(std::span<const std::byte> bytes) {
   }
 }
 
-void UnfinishedFile::commit() {
+void UnfinishedFile::finish() {
   while (::fsync(fd_) != 0 && errno != EINVAL)  // EINVAL: a file system that knows no sync
     if (errno != EINTR) fail(errno);
   const int closed = ::close(std::exchange(fd_, -1));
   if (closed != 0 && errno != EINTR) fail(errno);
+}
+
+void UnfinishedFile::place() {
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
   temporary_.clear();
   // The file is whole and in place; a folder that cannot be synced does not make it less so.
@@ -168,6 +172,13 @@ void UnfinishedFile::commit() {
   ::fsync(folder);
   ::close(folder);
 }
+
+void UnfinishedFile::commit() {
+  finish();
+  place();
+}
+
+void UnfinishedFile::withdraw() noexcept { ::unlink(target_.c_str()); }
 
 void UnfinishedFile::fail(int error) const {
   const fs::path folder = target_.parent_path();
@@ -191,6 +202,32 @@ void UnfinishedFile::fail(int error) const {
     default:
       refuse_write(path_, std::generic_category().message(error), "check the disk or choose another folder");
   }
+}
+
+void hand_over(std::unique_ptr<UnfinishedFile> file, OutputFiles* together) {
+  if (together != nullptr)
+    together->add(std::move(file));
+  else
+    file->commit();
+}
+
+OutputFiles::OutputFiles() = default;
+OutputFiles::~OutputFiles() = default;
+
+void OutputFiles::add(std::unique_ptr<UnfinishedFile> file) {
+  file->finish();
+  files_.push_back(std::move(file));
+}
+
+void OutputFiles::commit() {
+  std::size_t placed = 0;
+  try {
+    for (; placed < files_.size(); ++placed) files_[placed]->place();
+  } catch (...) {
+    while (placed > 0) files_[--placed]->withdraw();
+    throw;
+  }
+  files_.clear();
 }
 
 void check_writable(const fs::path& path) { const UnfinishedFile probe(path, 0); }

@@ -4,12 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
+
+#include "gcbs/io.h"
 
 namespace gcbs {
 
-/// Writes to a temporary file beside `path`; commit() puts it in place. Without commit() nothing
-/// stays. Known to discard_unfinished_writes() meanwhile. All failures are Error(resource).
+/// Writes to a temporary file beside `path`; place() puts it there. Without it nothing stays. Known to
+/// discard_unfinished_writes() meanwhile. All failures are Error(resource).
 class UnfinishedFile {
  public:
   /// `expected_bytes`: how much will be written; a file size limit below it is refused at once.
@@ -20,8 +23,14 @@ class UnfinishedFile {
 
   void write(std::span<const std::byte> bytes);
 
-  /// Syncs, renames, syncs the folder. To be called once, after the last write.
+  /// Syncs and closes: what is left to do cannot run out of space. To be called once, after the last write.
+  void finish();
+  /// Renames what is finished, syncs the folder.
+  void place();
+  /// Both.
   void commit();
+  /// Removes what was placed.
+  void withdraw() noexcept;
 
  private:
   void create();
@@ -32,5 +41,8 @@ class UnfinishedFile {
   int fd_ = -1;
   int slot_ = -1;
 };
+
+/// Ends the writing of a file: put in place at once, or with the others where there are others.
+void hand_over(std::unique_ptr<UnfinishedFile> file, OutputFiles* together);
 
 }  // namespace gcbs

@@ -55,8 +55,10 @@ Json options_of(const OrderReport& report) {
   json["memory_limit"] = limit_json(options.memory_limit);
   add_batch_options(json, options.batches);
   json["extra_output"] = path_json(report.extra_path);
+  json["reorder"] = report.reorder_paths;
+  json["reordered"] = report.reordered_paths;
   json["edges"] = path_json(report.edges_path);
-  json["output"] = report.output_path;
+  json["output"] = path_json(report.output_path);
   return json;
 }
 
@@ -81,7 +83,7 @@ std::string json_of(const OrderReport& report) {
                   {"moved", result.batches.moved},
                   {"suspects_in_batch", count_json(result.batches.suspects_in_batch)},
                   {"verdict", verdict_json(result.verdict)},
-                  {"output", report.output_path},
+                  {"output", path_json(report.output_path)},
                   {"extra_output", path_json(report.extra_path)},
                   {"seconds", report.seconds},
                   {"stages", stages_json(result.stages)},

@@ -24,7 +24,7 @@ Json options_json(const MineReport& report) {
           {"threads", report.result.threads},
           {"isa", name_of(report.result.isa)},
           {"memory_limit", limit_json(options.memory_limit)},
-          {"output", report.output_path},
+          {"output", path_json(report.output_path)},
           {"scores", path_json(report.scores_path)}};
 }
 
@@ -42,7 +42,7 @@ std::string json_of(const MineReport& report) {
                   {"corpus", report.corpus_rows},
                   {"top", report.options.top},
                   {"found", report.found},
-                  {"output", report.output_path},
+                  {"output", path_json(report.output_path)},
                   {"scores", path_json(report.scores_path)},
                   {"seconds", report.seconds},
                   {"stages", stages_json(report.result.stages)},
@@ -62,7 +62,7 @@ std::vector<ReportLine> lines_of(const MineReport& report) {
         {"", fmt::format("{} places are -1: not enough rows are allowed", grouped(wanted - report.found))});
   lines.push_back({"time", stages_text(report.seconds, result.stages)});
   lines.push_back({"memory", memory_text(result.peak_bytes, result.isa, result.threads)});
-  lines.push_back({"written", report.output_path});
+  if (!report.output_path.empty()) lines.push_back({"written", report.output_path});
   if (!report.scores_path.empty()) lines.push_back({"", report.scores_path});
   return lines;
 }

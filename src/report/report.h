@@ -27,6 +27,7 @@ struct OrderReport {
   std::string edges_path;  ///< empty: none written
   std::string from_path;   ///< empty: none read
   std::string extra_path;
+  std::vector<std::string> reorder_paths, reordered_paths;  ///< as many of either
   std::size_t rows = 0, dim = 0;
   PipelineOptions options;
   bool paper = false;

@@ -135,9 +135,10 @@ std::vector<ReportLine> lines_of(const OrderReport& report) {
   lines.push_back({"time", stages_text(report.seconds, result.stages)});
   if (result.threshold)
     lines.push_back({"memory", memory_text(result.peak_bytes, result.isa, result.threads)});
-  lines.push_back({"written", report.output_path});
+  if (!report.output_path.empty()) lines.push_back({"written", report.output_path});
   if (!report.edges_path.empty()) lines.push_back({"", report.edges_path});
   if (!report.extra_path.empty()) lines.push_back({"", report.extra_path});
+  for (const std::string& path : report.reordered_paths) lines.push_back({"", path});
   return lines;
 }
 

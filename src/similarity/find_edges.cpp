@@ -84,12 +84,15 @@ Joined join_in_band(JoinInput& input, const std::function<Band(double)>& band_at
 }
 
 /// Size of the sample's tail. An estimate should be good; a band need not be: drawing a value costs about
-/// half of what a pair in the band costs, and the sum of the two is least near 4 (edges a row)^(4/3).
+/// half of what a pair in the band costs, and the sum of the two is least near 4 (edges a row)^(4/3). Where
+/// the rows are many, both are little beside the scan, and a larger tail saves memory: a band half as wide
+/// holds half as many pairs.
 double wanted_tail(ThresholdMode mode, double quantile, std::size_t rows) {
-  constexpr double kMost = 30000, kLeast = 4096;
+  constexpr double kMost = 30000, kLeast = 4096, kManyRows = 50000, kMostTimes = 8;
   if (mode == ThresholdMode::estimate) return kMost;
-  const double edges_a_row = (1 - quantile) * static_cast<double>(rows);
-  return std::clamp(4 * std::pow(edges_a_row, 4.0 / 3), kLeast, kMost);
+  const auto n = static_cast<double>(rows);
+  const double cheapest = std::clamp(4 * std::pow((1 - quantile) * n, 4.0 / 3), kLeast, kMost);
+  return cheapest * std::clamp(n / kManyRows, 1.0, kMostTimes);
 }
 
 /// At most so many rows together; a class that is larger becomes several.
@@ -161,6 +164,15 @@ Joined join_all(const Rows& x, const Rows& y, double quantile, const SimilarityO
 }
 
 }  // namespace
+
+double expected_band_bytes(double quantile, std::size_t rows) {
+  constexpr double kRowsAreAlike = 2;  // a tile's values are: their count deviates more than a random one
+  constexpr double kCopies = 3;        // lists of the workers, all of them, ranked
+  const double deviation = kRowsAreAlike / std::sqrt(wanted_tail(ThresholdMode::exact, quantile, rows));
+  const double share = std::min(1.0, 2 * kBandDeviations * deviation);
+  const auto n = static_cast<double>(rows);
+  return kCopies * sizeof(Undecided) * share * (1 - quantile) * n * n;
+}
 
 const Kernel& kernel_for(Isa isa) {
   switch (isa) {

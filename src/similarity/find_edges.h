@@ -26,6 +26,9 @@ struct FoundEdges {
 /// Whether the int16 rows are wanted afterwards.
 enum class FineRows : bool { drop, keep };
 
+/// What the pairs near an exact threshold take while it is sought, about.
+double expected_band_bytes(double quantile, std::size_t rows);
+
 /// Called as each stage of the report begins: prepare, threshold, join.
 using StageMark = std::function<void(std::string_view)>;
 

@@ -38,6 +38,8 @@ OPTIONS = {
     "isa": str,
     "memory_limit": type(None),
     "edges": type(None),
+    "reorder": list,
+    "reordered": list,
     "output": str,
 }
 

@@ -78,6 +78,15 @@ def test_edges_go_when_the_order_cannot_be_written(gcbs, pair, tmp_path):
     assert listing(tmp_path) == ["X.npy", "Y.npy"]
 
 
+def test_outputs_that_were_there_stay_when_another_cannot_be_written(gcbs, pair, tmp_path):
+    for name in ("edges.npy", "extra.npy"):
+        (tmp_path / name).write_text("old")
+    words = ["-m", "0.5", "--edges", "edges.npy", "--extra", 1, "--extra-output", "extra.npy"]
+    gcbs.fails("order", "X.npy", "-k", 16, "-o", "o.npy", *words, code=5, says="o.npy", file_kib=2)
+    assert listing(tmp_path) == ["X.npy", "Y.npy", "edges.npy", "extra.npy"]
+    assert all((tmp_path / name).read_text() == "old" for name in ("edges.npy", "extra.npy"))
+
+
 def test_full_disk(gcbs, pair, tmp_path):
     with mounted(tmp_path / "small", "size=64k") as small:
         fill = small / "fill"

@@ -155,6 +155,8 @@ def test_completion_prints_the_installed_script_and_it_knows_every_flag(gcbs, sh
         (["gcbs", "order", "--method", "c"], {"cm", "chain"}),
         (["gcbs", "order", ""], {"X.npy", "Y.npy"}),
         (["gcbs", "order", "X.npy", "-k", "8", "-o", "Y"], {"Y.npy"}),
+        (["gcbs", "order", "X.npy", "--reorder", "n"], {"notes.txt"}),
+        (["gcbs", "order", "--reo"], {"--reorder", "--reordered"}),
         (["gcbs", "info", "--j"], {"--json"}),
         (["gcbs", "completion", ""], {"bash", "zsh", "-h", "--help", "--version"}),
     ],

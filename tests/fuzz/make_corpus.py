@@ -56,6 +56,20 @@ SEEDS = {
         "length_lies": safetensors({"emb": tensor()}, length=1 << 40),
         "empty": safetensors({}),
     },
+    "fuzz_records": {
+        "lines": b'{"a": 1}\n{"a": 2}\n',
+        "crlf": b"a\r\nb\r\n",
+        "open_end": b"a\nb",
+        "blank": b"a\n\nb\n\n\r\n",
+        "quoted": b'h,i\n1,"a\nb"\n2,"c ""d"""\n',
+        "semicolons": b'1;"a\n";b\n',
+        "text_quotes": b'5" disk\n"a"b"\n',
+        "unclosed": b'a\n,"b\n',
+        "mark": b'\xef\xbb\xbf"a\nb"\nc\n',
+        "array": b"[1,\n2]\n",
+        "gzip": b"\x1f\x8b\x08\x00",
+        "utf16": b"\xff\xfea\x00\n\x00",
+    },
 }
 
 for target, seeds in SEEDS.items():

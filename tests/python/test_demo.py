@@ -1,8 +1,10 @@
 """The demo: its pairs are many, clean and always the same, and it shows what it must."""
 
 import argparse
+import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -135,13 +137,28 @@ def test_batches_hold_three_times_the_edges_of_random_ones(demo):
     assert inside["gcbs"] >= 3 * inside["random"] > 0
 
 
-def test_picture_is_drawn_from_the_demos_files(demo, tmp_path):
-    pytest.importorskip("matplotlib")
+def test_demo_ends_with_a_report_or_says_what_it_lacks(demo):
+    folder, text = demo
+    if importlib.util.find_spec("gcbs") and importlib.util.find_spec("matplotlib"):
+        assert f"in pictures: {folder / 'report.html'}" in text
+        assert "Return " in (folder / "report.html").read_text(encoding="utf-8")
+    else:
+        assert "pip install '.[report]'" in text and not (folder / "report.html").exists()
+
+
+def test_picture_is_taken_of_the_report(demo, tmp_path):
     folder, _ = demo
+    if not (folder / "plots").exists() or shutil.which("chromium") is None:
+        pytest.skip("no report, or no chromium to photograph it")
     done = run_example("picture.py", "--input", folder, "--output", tmp_path / "order.png")
     assert done.returncode == 0, done.stderr
     assert 10_000 < (tmp_path / "order.png").stat().st_size < 150_000
-    assert (tmp_path / "order.json").exists()
+    assert "closes" in (tmp_path / "order.json").read_text()
+
+
+def test_picture_says_what_is_missing(tmp_path):
+    done = run_example("picture.py", "--input", tmp_path, "--output", tmp_path / "order.png")
+    assert done.returncode != 0 and "make demo" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_missing_program_is_said_clearly(tmp_path):

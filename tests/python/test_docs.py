@@ -1,8 +1,9 @@
 """The documents: links lead somewhere, commands run, flags exist.
 
 Convention: a fenced block whose info string is `sh runnable` or `python runnable` is run, in the order of the
-document, in one folder a document. The folder holds X.npy and Y.npy; `gcbs` and `python` are on the PATH, and
-Python blocks find a `dataset` as long as X. A block `text output` right after one is its expected stdout.
+document, in one folder a document. The folder holds X.npy, Y.npy and data.jsonl, a line a row; `gcbs` and
+`python` are on the PATH, and Python blocks find a `dataset` as long as X. A block `text output` right after
+one is its expected stdout.
 """
 
 import contextlib
@@ -80,6 +81,7 @@ def workplace(tmp_path, monkeypatch):
     y = x + 0.3 * np.random.default_rng(1).standard_normal(x.shape)
     np.save(folder / "X.npy", x.astype(np.float32))
     np.save(folder / "Y.npy", y.astype(np.float32))
+    (folder / "data.jsonl").write_text("".join(f'{{"id": {i}}}\n' for i in range(ROWS)))
     monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.chdir(folder)
     return folder
@@ -138,10 +140,11 @@ def test_runnable_blocks_run(document, workplace):
             printed = run_python(text, names)
         elif info == OUTPUT:
             assert printed == text
-    if "loader" in names:  # the README's training loop
-        batches = [batch.tolist() for batch in names["loader"]]
-        assert sum(batches, []) == np.load("order.npy").tolist()
+    if "loader" in names:  # the README's training loop: the order's batches, in another sequence
+        batches = [set(batch.tolist()) for batch in names["loader"]]
+        order = names["gcbs"].order(np.load("X.npy"), np.load("Y.npy"), batch_size=64).tolist()
         assert [len(batch) for batch in batches] == [64, 64, 64, 64, ROWS % 64]
+        assert all(set(order[first : first + 64]) in batches for first in range(0, ROWS, 64))
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
@@ -177,3 +180,7 @@ def test_no_path_of_one_machine(document):
 
 def test_tables_are_what_the_results_say():
     subprocess.run([sys.executable, ROOT / "tools" / "render_benchmarks.py", "--check"], check=True)
+
+
+def test_the_api_page_is_what_the_docstrings_say():
+    subprocess.run([sys.executable, ROOT / "tools" / "render_api.py", "--check"], check=True)

@@ -2,7 +2,7 @@
 
 Texts stand for rows, and an encoder that only looks them up gives their embeddings: no model is needed.
 The library adds in float32, so negatives whose float64 similarities are closer than TIE may change places.
-The packages are those of tools/requirements-agreement.txt; without them there is nothing to agree with.
+The packages are those of tools/requirements-package.txt; without them there is nothing to agree with.
 """
 
 import os

@@ -20,6 +20,7 @@ namespace {
 using test::bytes_in;
 using test::bytes_of_file;
 using test::Folder;
+namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -95,15 +96,15 @@ TEST(UnfinishedFile, MoreFilesThanTheTableHoldsStillWork) {
   const Folder folder;
   {
     std::vector<std::unique_ptr<UnfinishedFile>> files;
-    for (int i = 0; i < 40; ++i)
+    for (int i = 0; i < 100; ++i)
       files.push_back(std::make_unique<UnfinishedFile>(folder / std::to_string(i), 1));
     files.back()->commit();
   }
-  EXPECT_THAT(folder.names(), ElementsAre("39"));
+  EXPECT_THAT(folder.names(), ElementsAre("99"));
   const UnfinishedFile file(folder / "next", 1);
   EXPECT_EQ(folder.names().size(), 2u);
   discard_unfinished_writes();
-  EXPECT_THAT(folder.names(), ElementsAre("39"));
+  EXPECT_THAT(folder.names(), ElementsAre("99"));
 }
 
 void leave_no_trace(int) {
@@ -117,6 +118,58 @@ TEST(UnfinishedFile, ASignalLeavesNothingBehind) {
     ::signal(SIGTERM, leave_no_trace);
     UnfinishedFile file(folder / "out", 3);
     file.write(bytes_in("abc"));
+    return ::raise(SIGTERM) != 0;  // not reached
+  }));
+  EXPECT_THAT(folder.names(), IsEmpty());
+}
+
+TEST(OutputFiles, AppearTogether) {
+  const Folder folder;
+  folder.write("old", "old");
+  OutputFiles files;
+  write_npy(folder / "new", std::vector<std::int64_t>{1, 2}, 0, &files);
+  write_npy(folder / "old", std::vector<float>{3}, 0, &files);
+  EXPECT_FALSE(fs::exists(folder / "new"));
+  EXPECT_EQ(bytes_of_file(folder / "old"), "old");
+  files.commit();
+  EXPECT_THAT(folder.names(), UnorderedElementsAre("new", "old"));
+  EXPECT_EQ(bytes_of_file(folder / "new").size(), 128u + 16);
+  EXPECT_EQ(bytes_of_file(folder / "old").size(), 128u + 4);
+}
+
+TEST(OutputFiles, NoneStaysWithoutCommit) {
+  const Folder folder;
+  folder.write("old", "old");
+  {
+    OutputFiles files;
+    write_npy(folder / "new", std::vector<std::int64_t>{1, 2}, 0, &files);
+    write_npy_edges(folder / "old", std::vector<std::uint64_t>{0, 1}, std::vector<std::uint32_t>{0}, &files);
+    EXPECT_EQ(folder.names().size(), 3u);
+  }
+  EXPECT_THAT(folder.names(), ElementsAre("old"));
+  EXPECT_EQ(bytes_of_file(folder / "old"), "old");
+}
+
+TEST(OutputFiles, OneThatCannotBePlacedTakesTheOthersAlong) {
+  const Folder folder;
+  {
+    OutputFiles files;
+    for (const char* name : {"a", "b", "c"})
+      write_npy(folder / name, std::vector<std::int64_t>{1}, 0, &files);
+    ASSERT_TRUE(fs::create_directory(folder / "b"));  // a rename does not replace a folder by a file
+    EXPECT_EQ(test::error_of([&] { files.commit(); }).kind(), ErrorKind::resource);
+  }
+  EXPECT_THAT(folder.names(), ElementsAre("b"));
+  EXPECT_TRUE(fs::is_directory(folder / "b"));
+}
+
+TEST(OutputFiles, ASignalRemovesThoseThatWait) {
+  const Folder folder;
+  EXPECT_TRUE(test::holds_in_child([&] {
+    ::signal(SIGTERM, leave_no_trace);
+    OutputFiles files;
+    for (int i = 0; i < 20; ++i)
+      write_npy(folder / std::to_string(i), std::vector<std::int64_t>{1}, 0, &files);
     return ::raise(SIGTERM) != 0;  // not reached
   }));
   EXPECT_THAT(folder.names(), IsEmpty());

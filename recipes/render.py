@@ -1,0 +1,198 @@
+"""Writes the tables and curves of docs/results.md from recipes/results/*.jsonl.
+
+    python -m recipes.render            rewrite the page and its pictures
+    python -m recipes.render --check    fail where the page is not what would be written
+
+A marker is a pair of lines <!-- begin NAME --> and <!-- end NAME -->; the words around them are written by
+hand, the tables never are. NAME is what (table, rates, time, curve), a file of results, and perhaps the one
+setting that the table is about.
+"""
+
+import argparse
+import math
+import re
+import sys
+from pathlib import Path
+
+from . import record
+from .spec import parse
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "results.md"
+MARKER = re.compile(
+    r"<!-- begin (\w+) ([\w-]+)(?: ([\w-]+))? -->\n(.*?)<!-- end \1 \2(?: \3)? -->", re.DOTALL
+)
+NOTHING = "Not run yet.\n"
+BASE = "random"
+PARTS = ("train", "extra_forward", "order")
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def spread(values, sign=""):
+    """Mean and 95 % interval."""
+    mean, half = record.interval(values)
+    return f"{mean:{sign}.1f}" + ("" if math.isnan(half) else f" ± {half:.1f}")
+
+
+def final(line, metric="test"):
+    return line["curve"][-1][metric]
+
+
+def paired(found, method, metric, base=BASE):
+    """Differences to random on the seeds that both have."""
+    seeds = sorted(set(found[method]) & set(found.get(base, {})))
+    return [final(found[method][seed], metric) - final(found[base][seed], metric) for seed in seeds]
+
+
+def share_of_steps(found, method, metric="test", base=BASE):
+    """Steps to the first measurement that is not below random's final score, as shares of random's steps."""
+    shares = []
+    for seed in sorted(set(found[method]) & set(found.get(base, {}))):
+        aim = found[base][seed]
+        reached = [p["step"] for p in found[method][seed]["curve"] if p[metric] >= final(aim, metric)]
+        shares.append(reached[0] / aim["steps"] if reached else math.inf)
+    return shares
+
+
+def base_of(found, section):
+    """Random batches with the same setting, where they were run; else plain random."""
+    own = [method for method in found if method.startswith(f"{BASE}:{section}=") and "," not in method]
+    return own[0] if own else BASE
+
+
+def results(lines, metrics, section=None):
+    """One row a method: final metrics over seeds, difference to random, cost."""
+    found = record.by_method(lines)
+    against = base_of(found, section)
+    base = next(iter(found.get(against, {}).values()), None)
+    rows = []
+    for method in found:
+        if method == BASE != against:
+            continue
+        runs = [found[method][seed] for seed in sorted(found[method])]
+        cells = [f"`{method}`", f"{runs[0]['rate']:g}", str(len(runs))]
+        for metric in metrics:
+            cells.append(spread([final(run, metric) for run in runs]))
+            differences = paired(found, method, metric, against)
+            cells.append("" if method == against or not differences else spread(differences, "+"))
+        shares = share_of_steps(found, method, base=against)
+        mean = sum(shares) / len(shares) if shares else math.inf
+        cells.append("never" if math.isinf(mean) else f"{100 * mean:.0f} %")
+        cells.append(f"{runs[0]['steps'] / base['steps']:.2f}" if base else "")
+        cells.append(f"{runs[0]['encoded'] / base['encoded']:.2f}" if base else "")
+        rows.append((record.interval([final(run, metrics[0]) for run in runs])[0], cells))
+    head = ["method", "rate", "seeds"]
+    for metric in metrics:
+        head += [metric, "over random"]
+    head += ["steps to random's end", "steps", "encodings"]
+    return table(head, [cells for _, cells in sorted(rows, key=lambda row: -row[0])])
+
+
+def rates(lines):
+    """The tuning: dev at the end, by learning rate, on the first seed."""
+    tried = sorted({line["rate"] for line in lines})
+    rows = []
+    for method in dict.fromkeys(line["method"] for line in lines):
+        own = {line["rate"]: line for line in lines if line["method"] == method and line["seed"] == 0}
+        best = record.best_rate(list(own.values()))
+        marks = {rate: "**" if rate == best else "" for rate in own}
+        cells = [f"{marks[r]}{final(own[r], 'dev'):.1f}{marks[r]}" if r in own else "" for r in tried]
+        rows.append([f"`{method}`", *cells])
+    return table(["method", *[f"{rate:g}" for rate in tried]], rows)
+
+
+def seconds(lines):
+    """Seconds an epoch of the fastest run, as in the paper's table of run times."""
+    rows = []
+    for method in dict.fromkeys(line["method"] for line in lines):
+        runs = [line for line in lines if line["method"] == method]
+        fastest = min(runs, key=lambda run: run["seconds"]["train"] / run["options"]["epochs"])
+        parts = [fastest["seconds"][name] / fastest["options"]["epochs"] for name in PARTS]
+        rows.append([f"`{method}`", *[f"{value:.2f}" for value in parts]])
+    return table(["method", "forward and backward", "extra forward", "neighbours and order"], rows)
+
+
+def picture(lines, path, methods, metric="test"):
+    """Mean curve of some methods over seeds."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    matplotlib.rcParams["svg.hashsalt"] = "gcbs"
+    found = record.by_method(lines)
+    figure, axes = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
+    for method in methods:
+        runs = list(found.get(method, {}).values())
+        if runs:
+            steps = [point["step"] for point in runs[0]["curve"]]
+            scores = np.mean([[point[metric] for point in run["curve"]] for run in runs], axis=0)
+            axes.plot(steps, scores, label=method, color="0.3" if method == BASE else None)
+    axes.set(xlabel="steps", ylabel=f"{metric} MRR x 100")
+    axes.legend(frameon=False, fontsize=8)
+    axes.grid(alpha=0.3)
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+def ours(name, lines):
+    """Which lines a part of the page is about: `main` (the task's defaults), or one setting varied."""
+    main = ("method", "block", "extra", "mine", "relative_margin", "groups", "mask", "epochs")
+    if name in (None, "main"):
+        return [line for line in lines if not _varied(line, main)]
+    return [line for line in lines if line["method"] == BASE or name in _words(line)]
+
+
+def _words(line):
+    return {word.partition("=")[0] for word in line["method"].partition(":")[2].split(",")} - {""}
+
+
+def _varied(line, known):
+    parse(line["method"])
+    return _words(line) - set(known)
+
+
+def part(kind, name, section):
+    lines = record.read(record.RESULTS / f"{name}.jsonl")
+    if not lines:
+        return NOTHING
+    lines = ours(section, lines)
+    if kind == "table":
+        return results(lines, ["test", "sts"] if "sts" in lines[0]["curve"][-1] else ["test"], section)
+    if kind == "rates":
+        return rates(lines)
+    if kind == "time":
+        return seconds(lines)
+    if kind == "curve":
+        found = record.by_method(lines)
+        whole = [method for method in found if len(found[method]) >= len(found[BASE])]
+        picture(lines, PAGE.parent / f"results-{name}.svg", [m for m in whole if "epochs" not in m])
+        return f"![Test MRR during training](results-{name}.svg)\n"
+    raise SystemExit(f"docs/results.md asks for {kind!r}, which is not table, rates, time or curve")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true")
+    check = parser.parse_args().check
+    page = PAGE.read_text(encoding="utf-8")
+
+    def fill(match):
+        kind, name, section, _ = match.groups()
+        words = " ".join(filter(None, (kind, name, section)))
+        return f"<!-- begin {words} -->\n{part(kind, name, section)}<!-- end {words} -->"
+
+    written = MARKER.sub(fill, page)
+    if check:
+        sys.exit(0 if written == page else "docs/results.md is not what its result lines say: make results")
+    PAGE.write_text(written, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
