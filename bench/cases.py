@@ -39,6 +39,12 @@ def forced(case, flag, value, **changes):
     return Case(**{**known, **changes}, flags=(f"--{flag}", value), variant=f"{flag}-{value}")
 
 
+def packed(n, *flags, rounds=1):
+    """pack with 64 neighbours, in batches of 64."""
+    variant = "-".join(["pack", *(flag.strip("-") for flag in flags)])
+    return Case("rand", n, m=64, rounds=rounds, flags=("--method", "pack", *flags), variant=variant)
+
+
 def standard(isas):
     rand = {n: Case("rand", n, peers=JOINS) for n in (10_000, 20_000)}
     cosqa = Case("cosqa", COSQA_ROWS, m=64, peers=JOINS)
@@ -51,6 +57,9 @@ def standard(isas):
     yield Case("rand", 50_000, peers=JOINS, rounds=1)
     yield clu
     yield Case("rand", 100_000, rounds=2)
+    yield packed(100_000, rounds=3)
+    if isas[0] != "avx2" and "avx2" in isas:
+        yield packed(100_000, "--isa", "avx2")
     # A set that is not this machine's best, but whose floor it can show.
     for isa in isas[1:]:
         if isa == "avx512_vnni":
@@ -69,4 +78,5 @@ def large():
     yield Case("rand", 275_602, k=256, rounds=1)
     yield Case("rand", 500_000, rounds=1)
     yield Case("rand", 1_000_000, rounds=1)
+    yield packed(1_000_000)
     yield Case("clu", 500_000, rounds=1)

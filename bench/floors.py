@@ -86,6 +86,17 @@ def verdict_share(case):
     return 100 * case["stages"]["verdict"] / whole(case) if "verdict" in case["stages"] else None
 
 
+def pack_share(case):
+    """What packing takes, per cent of the join."""
+    return 100 * case["stages"]["order"] / case["stages"]["join"]
+
+
+def allowed_memory(case):
+    """Per cent of what may be held: int8 and int16 rows, 16 bytes an edge, 250 a row."""
+    allowed = (6 * case["dim"] + 250) * case["n"] + 16 * case["edges"]
+    return 100 * case["peak_bytes"] / allowed
+
+
 def held_gigabytes(case):
     """By its own count or by the kernel's, whichever is more; mapped files do not count."""
     return max(case["peak_bytes"], case["anonymous_bytes"]) / 1e9
@@ -99,6 +110,10 @@ def rand(n):
     return (f"rand-{n}-m512",)
 
 
+def packed(n):
+    return (f"rand-{n}-m64-pack",)
+
+
 def vnni(cases):
     """The same cases on a machine with AMX, where this set has to be asked for."""
     return (*cases, *(f"{key}-isa-avx512_vnni" for key in cases))
@@ -108,6 +123,7 @@ ALL = AMX + VNNI + AVX2
 FAISS = "all preparation against faiss, rand 50k"
 REFEREE = ("compare-rand-100000",)
 VERDICTS = rand(100_000) + rand(50_000) + rand(20_000)
+PACK = "pack, m = 64, share of the exact join"
 JOIN = "threshold + join with all preparation against"
 FLOORS = (
     Floor(AMX, "whole order against the paper's listing, rand 10k", rand(10_000), ratio("listing"), 80),
@@ -142,6 +158,26 @@ FLOORS = (
     Floor(AVX2, "everything but threshold and join, rand 100k", rand(100_000), rest_share, 5, "%", True),
     Floor(AMX + VNNI, f"mine, 5 a row, {FAISS}", ("mine-rand-50000",), ratio("faiss"), 5),
     Floor(AVX2, f"mine, 5 a row, {FAISS}", ("mine-rand-50000",), ratio("faiss"), 2),
+    Floor(AMX, f"{PACK}, rand 100k", packed(100_000), pack_share, 100, "%", True),
+    Floor(
+        AVX2,
+        f"{PACK}, rand 100k",
+        packed(100_000) + ("rand-100000-m64-pack-isa-avx2",),
+        pack_share,
+        33.3,
+        "%",
+        True,
+    ),
+    Floor(ALL, f"{PACK}, rand 1M", packed(1_000_000), pack_share, 33.3, "%", True),
+    Floor(
+        ALL,
+        "pack, memory, share of rows + 16 bytes an edge, rand 1M",
+        packed(1_000_000),
+        allowed_memory,
+        100,
+        "%",
+        True,
+    ),
     Floor(ALL, "global loss against the exact join, rand 100k", REFEREE, global_to_join, 3, "x", True),
     Floor(ALL, "compare random, rcm, chain: memory, rand 100k", REFEREE, held_gigabytes, 4, "GB", True),
     Floor(ALL, "10,000 random orders, 24,927 rows", ("trials-rand-24927",), trial_seconds, 300, "s", True),

@@ -191,7 +191,8 @@ def variants(results):
         for _, case in cases_of(content, lambda case: case["flags"]):
             size = (case["data"], f"{case['n']:,}", case["m"], " ".join(case["flags"]), case["isa"])
             share = f"{case['peak_share']:.0%}" if case["peak_share"] else "-"
-            rows.append((*size, spread(case["whole"], " s"), spread(case["similarity"], " s"), share))
+            seconds = (spread(case["whole"], " s"), spread(case["similarity"], " s"))
+            rows.append((*size, *seconds, share, f"{number(case['stages']['order'])} s"))
         head = (
             "data",
             "N",
@@ -201,6 +202,7 @@ def variants(results):
             "whole order",
             "prepare + threshold + join",
             "join, share of peak",
+            "order",
         )
         return table(head, rows)
 
