@@ -31,8 +31,8 @@ struct MineFlags {
 };
 
 struct MineRequest {
-  std::string x, corpus, positives, output, scores;  ///< positives, scores: empty for none
-  std::vector<std::string> group_files;
+  std::string x, corpus, positives, output, scores;   ///< positives, scores: empty for none
+  std::vector<std::string> group_files, group_words;  ///< words: as they were given
   MiningOptions options;
   bool json = false, quiet = false;
 };
@@ -64,11 +64,9 @@ MineRequest resolve(const MineFlags& flags) {
       kMost);
   if (flags.skip_top) options.skip_top = whole_number(kSkipTop, *flags.skip_top, 0, kMost);
   const FilterRequest filter = resolve_filter(flags.filter);
-  if (filter.options.duplicates)
-    throw Error(ErrorKind::usage, "--groups duplicates is not for mine",
-                "the groups of mine are files of ids",
-                "give --groups ids.npy; a file of that name: ./duplicates");
   request.group_files = filter.group_files;
+  request.group_words = filter.paths().groups;
+  options.duplicates = filter.options.duplicates;
   options.relative_margin = filter.options.relative_margin;
   options.absolute_margin = filter.options.absolute_margin;
   options.max_score = filter.options.max_score;
@@ -106,7 +104,7 @@ MineReport mine_files(MineRequest& request, Progress& progress) {
   report.x_path = request.x;
   report.corpus_path = request.corpus;
   report.positives_path = request.positives;
-  report.group_paths = request.group_files;
+  report.group_paths = request.group_words;
   report.output_path = request.output;
   report.scores_path = request.scores;
   report.rows = x.view.rows;
@@ -165,7 +163,8 @@ Verb declare_mine(CLI::App& program) {
          "mine among these rows instead of Y; the first N of them are the rows of Y", "FILE");
   mining("--positives", flags->positives,
          "which row of the corpus is the positive of each row of X: N whole numbers", "FILE.npy");
-  declare_filter(*verb, flags->filter, "never negatives of each other");
+  declare_filter(*verb, flags->filter, "never negatives of each other",
+                 "; or the word duplicates: equal rows of X, and what equals a positive");
   verb->add_option("--min-score", flags->min_score, "nor rows less similar than V")
       ->type_name("V")
       ->group("False negatives");

@@ -28,6 +28,9 @@ struct MiningOptions {
   std::optional<std::vector<std::int64_t>> positives;
   /// Lists of ids, one id a row of X. Row i never gets the positive of a row with the same id in any list.
   std::vector<std::vector<std::int64_t>> groups;
+  /// Rows of X that are equal are of one group, and what equals a row's positive, or that of a group-mate, is
+  /// no negative of it either.
+  bool duplicates = false;
 
   bool normalised = false;  ///< rows are unit vectors already (checked to 1e-3) and are used as they are
   unsigned threads = 0;     ///< 0: usable_cores()

@@ -32,7 +32,8 @@ std::vector<Vertex> checked_positives(const std::vector<std::int64_t>& given, st
 
 Exclusions::Exclusions(std::size_t rows, std::size_t columns,
                        const std::optional<std::vector<std::int64_t>>& positives,
-                       std::span<const GroupIds> groups) {
+                       std::span<const GroupIds> groups, std::vector<std::uint32_t> first_equal)
+    : first_equal_(std::move(first_equal)) {
   if (positives)
     positives_ = checked_positives(*positives, rows, columns);
   else if (columns < rows)
@@ -47,10 +48,10 @@ Exclusions::Exclusions(std::size_t rows, std::size_t columns,
 void Exclusions::list_pairs(std::size_t columns, std::size_t rows) {
   offsets_.assign(columns + 1, 0);
   pairs_.resize(rows);
-  for (std::size_t i = 0; i < rows; ++i) ++offsets_[positive(i) + 1];
+  for (std::size_t i = 0; i < rows; ++i) ++offsets_[first_equal(positive(i)) + 1];
   for (std::size_t c = 0; c < columns; ++c) offsets_[c + 1] += offsets_[c];
   std::vector<Vertex> next(offsets_.begin(), offsets_.end() - 1);
-  for (std::size_t i = 0; i < rows; ++i) pairs_[next[positive(i)]++] = static_cast<Vertex>(i);
+  for (std::size_t i = 0; i < rows; ++i) pairs_[next[first_equal(positive(i))]++] = static_cast<Vertex>(i);
 }
 
 }  // namespace gcbs

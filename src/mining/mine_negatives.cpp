@@ -8,6 +8,7 @@
 #include "base/run_frame.h"
 #include "gcbs/error.h"
 #include "gcbs/mining.h"
+#include "matrix/equal_rows.h"
 #include "matrix/rows.h"
 #include "mining/exclusions.h"
 #include "mining/top_rows.h"
@@ -57,6 +58,15 @@ void check_shapes(const MatrixView& x, const MatrixView& corpus, const MiningOpt
                 shape(corpus), "skip fewer than " + std::to_string(corpus.rows - 1));
 }
 
+/// Equal rows of X as one more list of groups, equal rows of the corpus as one.
+Exclusions exclude_equal_rows(const MatrixView& x, const MatrixView& corpus, const MiningOptions& options,
+                              const RunContext& run) {
+  std::vector<GroupIds> groups = options.groups;
+  const std::vector<std::uint32_t> first = first_equal_rows(x, run);
+  groups.emplace_back(first.begin(), first.end());
+  return Exclusions(x.rows, corpus.rows, options.positives, groups, first_equal_rows(corpus, run));
+}
+
 /// What contract C6 allows: int8 and int16 operands, 20 bytes a negative, O(top + skip) for each row that
 /// is being worked on, a little for every row.
 double expected_bytes(const MatrixView& x, const MatrixView& corpus, const MiningOptions& options,
@@ -75,7 +85,7 @@ MiningResult mine_negatives(const MatrixView& x, const MatrixView& corpus, const
                             Observer* observer) {
   check_options(options);
   check_shapes(x, corpus, options);
-  const Exclusions exclusions(x.rows, corpus.rows, options.positives, options.groups);
+  Exclusions exclusions(x.rows, corpus.rows, options.positives, options.groups);
   const StandardArithmetic arithmetic;
   MiningResult result;
   result.rows = x.rows;
@@ -90,6 +100,7 @@ MiningResult mine_negatives(const MatrixView& x, const MatrixView& corpus, const
   Progress progress(observer);
   progress.begin("normalise");
   const Rows rows_x(x, options.normalised, run), rows_corpus(corpus, options.normalised, run);
+  if (options.duplicates) exclusions = exclude_equal_rows(x, corpus, options, run);
   TopRows found = find_top_rows(rows_x, rows_corpus, exclusions, options, kernel_for(result.isa), run,
                                 [&](std::string_view name) { progress.begin(name); });
   result.scores = Array<float>(found.scores.size(), &meter);

@@ -12,7 +12,7 @@ namespace gcbs {
 
 struct MineReport {
   std::string x_path, corpus_path, positives_path;
-  std::vector<std::string> group_paths;
+  std::vector<std::string> group_paths;  ///< or the word duplicates
   std::string output_path, scores_path;
   std::size_t rows = 0, corpus_rows = 0, dim = 0;
   MiningOptions options;  ///< ids and positives need not be in it

@@ -168,8 +168,3 @@ def test_an_output_is_no_input(gcbs, data):
     gcbs.fails(*run, "-o", "ids.npy", "--groups", "ids.npy", code=2, says="ids.npy")
     guide = ["--guide-x", "GX.npy", "--guide-y", "GY.npy", "--max-score", 0.9]
     gcbs.fails(*run, "-o", "GY.npy", *guide, code=2, says="GY.npy")
-
-
-def test_mine_takes_files_only(gcbs, data):
-    words = ["mine", "X.npy", "Y.npy", "--top", 3, "-o", "n.npy", "--groups", "duplicates"]
-    gcbs.fails(*words, code=2, says="duplicates")

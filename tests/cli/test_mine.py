@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+from loss_reference import equal_row_ids
 from reference import similarities
 
 
@@ -18,8 +19,10 @@ def mined(
     absolute_margin=None,
     max_score=None,
     min_score=None,
+    equals=None,
 ):
-    """Row by row: what is allowed, the most similar first, equal ones by index, less the first skip_top."""
+    """Row by row: what is allowed, the most similar first, equal ones by index, less the first skip_top.
+    `equals`: ids of the corpus rows, the same where rows are equal."""
     positives = np.arange(len(s)) if positives is None else positives
     negatives, scores = np.full((len(s), top), -1), np.full((len(s), top), np.nan, np.float32)
     for i, row in enumerate(s):
@@ -28,6 +31,8 @@ def mined(
         allowed[positives[i]] = False
         for ids in groups:
             allowed[positives[ids == ids[i]]] = False
+        if equals is not None:
+            allowed &= ~np.isin(equals, equals[~allowed])
         if relative_margin is not None:
             allowed &= row <= positive - relative_margin * abs(positive)
         if absolute_margin is not None:
@@ -48,7 +53,7 @@ def mined(
 def check(gcbs, tmp_path):
     """Runs gcbs mine on these rows and compares all it writes with the reference; the report."""
 
-    def run(x, among=None, *, top=5, corpus=False, normalised=False, **options):
+    def run(x, among=None, *, top=5, corpus=False, normalised=False, duplicates=False, **options):
         words = ["mine", "X.npy"]
         np.save(tmp_path / "X.npy", x)
         if among is not None:
@@ -69,6 +74,10 @@ def check(gcbs, tmp_path):
                 words += [flag, "positives.npy"]
             else:
                 words += [flag, value]
+        if duplicates:
+            words += ["--groups", "duplicates"]
+            options["groups"] = [*options.get("groups", []), equal_row_ids(x)]
+            options["equals"] = equal_row_ids(among)
         report = gcbs.json(*words)
         negatives, scores = mined(similarities(x, among, normalised), top, **options)
         found, values = np.load(tmp_path / "negatives.npy"), np.load(tmp_path / "scores.npy")
@@ -151,6 +160,26 @@ def test_a_corpus_may_hold_fewer_rows_than_x(check):
     rng = np.random.default_rng(5)
     x, corpus = (rng.standard_normal((n, 6)).astype(np.float32) for n in (80, 10))
     check(x, corpus, corpus=True, positives=rng.integers(10, size=80), top=12)
+
+
+def test_equal_rows_are_one(check, gcbs, pair, tmp_path):
+    rng = np.random.default_rng(6)
+    x, corpus = (rng.standard_normal((n, 6)).astype(np.float32) for n in (90, 200))
+    x[60:] = x[rng.integers(60, size=30)]
+    corpus[120:] = corpus[rng.integers(120, size=80)]
+    plain = check(x, corpus, corpus=True, top=20)
+    report = check(x, corpus, corpus=True, top=20, duplicates=True)
+    assert report["options"]["groups"] == ["duplicates"] and plain["options"]["groups"] == []
+    ids, positives = rng.integers(30, size=90), rng.integers(200, size=90)
+    check(x, corpus, corpus=True, duplicates=True, positives=positives, groups=[ids], relative_margin=0.1)
+    check(x, duplicates=True, top=89)
+    check(*pair, duplicates=True)
+    # A file of that name is a file.
+    np.save(tmp_path / "duplicates.npy", np.zeros(300, np.int64))
+    (tmp_path / "duplicates.npy").rename(tmp_path / "duplicates")
+    np.save(tmp_path / "X.npy", pair[0])
+    report = gcbs.json("mine", "X.npy", "--top", 2, "-o", "n.npy", "--groups", "./duplicates")
+    assert report["found"] == 0 and report["options"]["groups"] == ["./duplicates"]
 
 
 def test_other_types_and_unit_rows(check, pair):

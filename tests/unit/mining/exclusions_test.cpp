@@ -43,6 +43,19 @@ TEST(Exclusions, SharedPositivesMakeNoGroup) {
   EXPECT_EQ(excluded(exclusions, 2, 5), (std::vector<int>{2, 4}));
 }
 
+TEST(Exclusions, WhatEqualsAPositiveIsExcludedLikeIt) {
+  // Corpus rows 1 and 4 are equal, and 2 and 3.
+  const std::vector<std::uint32_t> first{0, 1, 2, 2, 1, 5};
+  const Exclusions alone(3, 6, {}, {}, first);
+  EXPECT_EQ(excluded(alone, 0, 6), (std::vector<int>{0}));
+  EXPECT_EQ(excluded(alone, 1, 6), (std::vector<int>{1, 4}));
+  EXPECT_EQ(excluded(alone, 2, 6), (std::vector<int>{2, 3}));
+  const Exclusions mates(3, 6, Positives({3, 4, 0}), std::vector<GroupIds>{{7, 8, 8}}, first);
+  EXPECT_EQ(excluded(mates, 0, 6), (std::vector<int>{2, 3}));
+  EXPECT_EQ(excluded(mates, 1, 6), (std::vector<int>{0, 1, 4}));
+  EXPECT_EQ(excluded(mates, 2, 6), (std::vector<int>{0, 1, 4}));
+}
+
 TEST(Exclusions, RefusesWhatDoesNotFit) {
   const auto kind_of = [](std::size_t rows, std::size_t columns, const Positives& positives,
                           const std::vector<GroupIds>& groups) {
