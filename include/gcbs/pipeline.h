@@ -44,7 +44,7 @@ struct Verdict {
 };
 
 struct OrderResult {
-  Order order;  ///< consecutive batches of it are what the trainer sees
+  Order order;                         ///< consecutive batches of it are what the trainer sees
   std::optional<std::uint64_t> swaps;  ///< that pack made on its way; none for other methods
   BatchReport batches;
   ExtraColumns extra;                  ///< filled where some are wanted
