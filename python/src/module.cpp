@@ -119,8 +119,7 @@ nb::dict mine(const AnyArray& x, const AnyArray& corpus, nb::dict words, nb::han
   report.x_path = "x";
   report.corpus_path = rows_c.name;
   if (given.has("positives")) report.positives_path = "positives";
-  for (std::size_t list = 0; list < report.options.groups.size(); ++list)
-    report.group_paths.push_back("groups[" + std::to_string(list) + "]");
+  report.group_paths = group_names(report.options.groups, report.options.duplicates);
   report.rows = rows_x.rows;
   report.corpus_rows = rows_c.rows;
   report.dim = rows_x.cols;

@@ -54,23 +54,23 @@ void read_similarity(const Given& given, SimilarityOptions& options) {
   options.normalised = given.flag("normalised");
 }
 
-std::vector<std::vector<std::int64_t>> read_groups(const Given& given, bool* duplicates) {
+std::vector<std::vector<std::int64_t>> read_groups(const Given& given, bool& duplicates) {
   std::vector<std::vector<std::int64_t>> lists;
   if (!given.has("groups")) return lists;
   for (const nb::handle entry : given.get("groups")) {
     if (!nb::isinstance<nb::str>(entry))
       lists.push_back(integers_of(entry, "groups"));
-    else if (duplicates != nullptr && nb::cast<nb::str>(entry).equal(nb::str("duplicates")))
-      *duplicates = true;
+    else if (nb::cast<nb::str>(entry).equal(nb::str("duplicates")))
+      duplicates = true;
     else
-      refuse("groups", entry, duplicates != nullptr ? "ids, or 'duplicates'" : "ids");
+      refuse("groups", entry, "ids, or 'duplicates'");
   }
   return lists;
 }
 
 FilterOptions filter_options(const Given& given) {
   FilterOptions options;
-  options.groups = read_groups(given, &options.duplicates);
+  options.groups = read_groups(given, options.duplicates);
   read_margins(given, options);
   options.symmetric = given.flag("symmetric");
   set(options.skip_top, given.whole("skip_top"));
@@ -182,20 +182,23 @@ MiningOptions mining_options(const Given& given) {
   read_margins(given, options);
   options.min_score = given.real("min_score");
   if (given.has("positives")) options.positives = integers_of(given.get("positives"), "positives");
-  options.groups = read_groups(given, nullptr);
+  options.groups = read_groups(given, options.duplicates);
   options.normalised = given.flag("normalised");
   read_run(given, options);
   return options;
 }
 
-FilterPaths filter_names(const FilterOptions& filter) {
-  FilterPaths names;
-  for (std::size_t list = 0; list < filter.groups.size(); ++list)
-    names.groups.push_back("groups[" + std::to_string(list) + "]");
-  if (filter.duplicates) names.groups.emplace_back("duplicates");
-  if (filter.guide_x) names.guide_x = "guide_x";
-  if (filter.guide_y) names.guide_y = "guide_y";
+std::vector<std::string> group_names(const std::vector<std::vector<std::int64_t>>& groups, bool duplicates) {
+  std::vector<std::string> names;
+  for (std::size_t list = 0; list < groups.size(); ++list)
+    names.push_back("groups[" + std::to_string(list) + "]");
+  if (duplicates) names.emplace_back("duplicates");
   return names;
+}
+
+FilterPaths filter_names(const FilterOptions& filter) {
+  return {group_names(filter.groups, filter.duplicates), filter.guide_x ? "guide_x" : "",
+          filter.guide_y ? "guide_y" : ""};
 }
 
 }  // namespace gcbs::python

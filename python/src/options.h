@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "gcbs/gap.h"
 #include "gcbs/mining.h"
@@ -36,6 +37,7 @@ GapOptions gap_options(const Given& given);
 MiningOptions mining_options(const Given& given);
 
 /// What the report calls the groups and guides.
+std::vector<std::string> group_names(const std::vector<std::vector<std::int64_t>>& groups, bool duplicates);
 FilterPaths filter_names(const FilterOptions& filter);
 
 }  // namespace gcbs::python

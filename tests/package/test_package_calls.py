@@ -89,6 +89,15 @@ def test_mine_in_a_corpus(pairs):
         gcbs.mine(x, y, positives=places, top=1)
 
 
+def test_mining_knows_duplicates(pairs):
+    x, y = (np.vstack([side, side[:100]]) for side in pairs)
+    found = gcbs.mine(x, y, top=3, groups=["duplicates", np.arange(700)]).negatives
+    twin = np.arange(700)
+    twin[:100], twin[600:] = np.arange(600, 700), np.arange(100)
+    assert not (found == twin[:, None]).any()
+    assert (gcbs.mine(x, y, top=3).negatives == twin[:, None]).any()
+
+
 def test_info_names_the_version():
     assert gcbs.info().version == gcbs.__version__
     assert gcbs.info().chosen in gcbs.info().available
