@@ -60,17 +60,19 @@ MadeOrder find_order(const Rows* x, const Rows* y, const Graph& graph, Array<flo
   values.sample = values_of(*x, *y, random_pairs(rows, options.seed), run);
   values.temperature = options.pack.temperature;
   values.batch_size = how.batch_size;
+  values.rows = how.fine;
   const PackModel model = make_pack_model(graph, std::move(values), options.pack.objective, run);
   std::optional<ApartRules> rules;
   if (how.judge != nullptr && !how.judge->admits_all()) rules.emplace(*how.judge);
-  PackedOrder packed = order_pack(model, options.pack, how.block_size != 0 ? how.block_size : how.batch_size,
-                                  rules ? &*rules : nullptr, options.seed, run);
+  PackedOrder packed =
+      order_pack(model, options.pack, how.block_size, rules ? &*rules : nullptr, options.seed, run);
   return {std::move(packed.order), packed.swaps};
 }
 
-double expected_pack_bytes(std::size_t rows, std::size_t cols, double edges, bool kept, unsigned threads) {
-  const double fine = 2 * fine_bytes(rows, cols);
-  return std::max(12 * edges + fine, 8 * edges + pack_bytes(rows, edges, threads) + (kept ? fine : 0));
+double expected_pack_bytes(std::size_t rows, std::size_t cols, double edges, std::size_t block_size,
+                           unsigned threads) {
+  return 8 * edges + pack_bytes(rows, edges, block_size, threads) + 2 * fine_bytes(rows, cols) +
+         block_sums_bytes(rows, cols, block_size);
 }
 
 }  // namespace gcbs

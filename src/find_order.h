@@ -10,8 +10,9 @@ namespace gcbs {
 
 struct FindOrder {
   std::size_t batch_size = 0;
-  std::size_t block_size = 0;         ///< what pack fills; 0: the batch size
-  const QuickJudge* judge = nullptr;  ///< which rows pack keeps apart; may be null
+  std::size_t block_size = 0;          ///< what pack fills
+  const QuickJudge* judge = nullptr;   ///< which rows pack keeps apart; may be null
+  const FinePrepared* fine = nullptr;  ///< the rows as int16, for pack; may be null
 };
 
 struct MadeOrder {
@@ -24,8 +25,9 @@ struct MadeOrder {
 MadeOrder find_order(const Rows* x, const Rows* y, const Graph& graph, Array<float>&& similarities,
                      const OrderingOptions& options, const FindOrder& how, const RunContext& run);
 
-/// What the graph and packing take at once, in bytes: 16 an edge and a little for every row, or 12 and the
-/// int16 rows. Where those are `kept`, both.
-double expected_pack_bytes(std::size_t rows, std::size_t cols, double edges, bool kept, unsigned threads);
+/// What the graph and packing take at once, in bytes: 16 an edge, the int16 rows, sums of blocks, and a
+/// little for every row.
+double expected_pack_bytes(std::size_t rows, std::size_t cols, double edges, std::size_t block_size,
+                           unsigned threads);
 
 }  // namespace gcbs

@@ -60,7 +60,9 @@ double expected_bytes(const MatrixView& x, const GapOptions& options, double qua
                         options.loss.filter.groups.size() + (options.loss.filter.duplicates ? 2 : 0));
   const double pack =
       packs(options)
-          ? expected_pack_bytes(x.rows, x.cols, (1 - quantile) * n * n, true, threads) + 200 * n + 32e6
+          ? expected_pack_bytes(x.rows, x.cols, (1 - quantile) * n * n,
+                                options.run.batches.rows_of_block(options.run.batch_size), threads) +
+                200 * n + 32e6
           : 0;
   return std::max({expected_graph_bytes(x.rows, x.cols, quantile), made, pack, losses}) +
          judged_parts * operand * 0.7 + filter_bytes(options.loss.filter, x.rows, x.cols, threads);
@@ -149,7 +151,8 @@ class GapRun {
     if (filter) judge.emplace(filter->judge(), fine ? &*fine : nullptr, x, y, kernel(), run_);
     BatchMaker maker(batches_, options_.run.batch_size, options_.run.seed, judge ? &*judge : nullptr,
                      options_.loss.filter.groups, &graph, run_);
-    const FindOrder how{options_.run.batch_size, batches_.block, judge ? &*judge : nullptr};
+    const FindOrder how{options_.run.batch_size, batches_.rows_of_block(options_.run.batch_size),
+                        judge ? &*judge : nullptr, fine ? &*fine : nullptr};
     std::vector<FoundOrder> orders;
     for (const Method method : options_.methods) {
       OrderingOptions ordering = options_.run.ordering;

@@ -29,8 +29,10 @@ double expected_bytes(const MatrixView& x, const PipelineOptions& options, doubl
   const auto n = static_cast<double>(x.rows);
   const double edges = (1 - quantile) * n * n;
   const bool kept = options.filter.has_margins() || options.batches.extra > 0;
-  const double pack =
-      options.ordering.method == Method::pack ? expected_pack_bytes(x.rows, x.cols, edges, kept, threads) : 0;
+  const double pack = options.ordering.method == Method::pack
+                          ? expected_pack_bytes(x.rows, x.cols, edges,
+                                                options.batches.rows_of_block(options.batch_size), threads)
+                          : 0;
   const double batches =
       (kept ? 2 * fine_bytes(x.rows, x.cols) : 0) + 8 * edges +
       batch_maker_bytes(options.batches, x.rows, edges,
@@ -114,11 +116,11 @@ OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const Pipeline
     if (filter || judge_alone)
       judge.emplace(filter ? filter->judge() : *judge_alone, fine ? &*fine : nullptr, *rows_x, *rows_y,
                     kernel, run);
-    const bool is_needed = options.batches.extra > 0 || (judge && QuickJudge::needs_fine(judge->judge()));
-    if (!is_needed) fine.reset();
-    MadeOrder found =
-        find_order(rows_x ? &*rows_x : nullptr, rows_y ? &*rows_y : nullptr, graph, std::move(similarities),
-                   ordering, {options.batch_size, options.batches.block, judge ? &*judge : nullptr}, run);
+    MadeOrder found = find_order(rows_x ? &*rows_x : nullptr, rows_y ? &*rows_y : nullptr, graph,
+                                 std::move(similarities), ordering,
+                                 {options.batch_size, options.batches.rows_of_block(options.batch_size),
+                                  judge ? &*judge : nullptr, fine ? &*fine : nullptr},
+                                 run);
     result.order = std::move(found.order);
     result.swaps = found.swaps;
     if (judge || changes_batches(options.batches)) progress.begin("batches");

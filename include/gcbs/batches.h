@@ -23,6 +23,8 @@ struct BatchOptions {
   std::size_t extra = 0;
   /// What similarities are divided by where the mass of such a row is weighed.
   double temperature = 0.05;
+
+  std::size_t rows_of_block(std::size_t batch_size) const noexcept { return block != 0 ? block : batch_size; }
 };
 
 /// What became of the order on its way to batches.

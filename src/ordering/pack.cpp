@@ -102,8 +102,11 @@ PackedOrder order_pack(const PackModel& model, const PackOptions& options, std::
   return result;
 }
 
-double pack_bytes(std::size_t vertices, double edges, unsigned threads) noexcept {
-  return 8 * edges + static_cast<double>(vertices) * (120 + 32.0 * threads) + 1e6;
+double pack_bytes(std::size_t vertices, double edges, std::size_t block_size, unsigned threads) noexcept {
+  const double entries_of_a_block =
+      2 * edges / static_cast<double>(vertices) * static_cast<double>(block_size);
+  return 8 * edges + static_cast<double>(vertices) * (120 + 32.0 * threads) +
+         8 * threads * entries_of_a_block + 1e6;
 }
 
 }  // namespace gcbs

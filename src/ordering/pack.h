@@ -17,6 +17,6 @@ PackedOrder order_pack(const PackModel& model, const PackOptions& options, std::
                        const BlockRules* rules, std::uint64_t seed, const RunContext& run);
 
 /// The most that packing allocates at once beside its graph, the weights included, in bytes.
-double pack_bytes(std::size_t vertices, double edges, unsigned threads) noexcept;
+double pack_bytes(std::size_t vertices, double edges, std::size_t block_size, unsigned threads) noexcept;
 
 }  // namespace gcbs

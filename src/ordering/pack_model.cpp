@@ -43,14 +43,21 @@ void weigh_loss(PackModel& model, const PackValues& values, const RunContext& ru
     unseen += exponential(s, middle, tau);
     ++count;
   }
-  if (count > 0) unseen *= kUnseen * static_cast<double>(values.batch_size - 1) / count;
+  if (count > 0) unseen /= count;
+  const double unseen_sum = kUnseen * static_cast<double>(values.batch_size - 1) * unseen;
   parallel_for(
       run, model.out.size(), std::size_t{1} << 16, [&](std::size_t begin, std::size_t end, unsigned) {
         for (std::size_t e = begin; e < end; ++e)
           model.out[e] = static_cast<float>(exponential(static_cast<double>(model.out[e]), middle, tau));
       });
   for (std::size_t i = 0; i < model.vertices(); ++i)
-    model.base[i] = static_cast<float>(exponential(values.positives[i], middle, tau) + unseen);
+    model.base[i] = static_cast<float>(exponential(values.positives[i], middle, tau) + unseen_sum);
+  if (values.rows == nullptr || count == 0) return;
+  double share = 0;
+  for (const float base : model.base) share += 1 / static_cast<double>(base);
+  share /= static_cast<double>(model.vertices());
+  // A pair enters two sums, one of each of its rows.
+  model.unseen = {values.rows, 2 * share * unseen / tau * values.rows->x.scale * values.rows->y.scale};
 }
 
 void weigh_straight(PackModel& model, const PackValues& values, Objective objective) {

@@ -52,6 +52,8 @@ PackState::PackState(const PackModel& model, std::size_t block_size, std::vector
     places_[order_[p]] = static_cast<Vertex>(p % block_size_);
   }
   take_sums(run);
+  if (model.unseen.rows != nullptr && block_size >= kLeastSummedBlock)
+    unseen_.emplace(model.unseen, order_, block_size, run);
 }
 
 void PackState::take_sums(const RunContext& run) {
@@ -80,6 +82,7 @@ void PackState::set_sums(Vertex v, AnchorSums sums) noexcept {
 
 void PackState::swap(const SwapTrial& trial) {
   const Vertex u = trial.u_, v = trial.v_;
+  if (unseen_) unseen_->swap(u, seats_[u].block, v, seats_[v].block);
   for (const Vertex j : trial.changed_) {
     const SwapTrial::Change& change = trial.changes_[trial.slot_of(j)];
     set_sums(j, {sums_[j].x + change.x, sums_[j].y + change.y});
@@ -91,13 +94,17 @@ void PackState::swap(const SwapTrial& trial) {
   for (const Vertex w : {u, v}) order_[seats_[w].block * block_size_ + places_[w]] = w;
 }
 
-double PackState::objective() const noexcept {
+double PackState::worth_of_edges() const noexcept {
   double sum = 0;
   for (std::size_t v = 0; v < order_.size(); ++v) {
     const auto base = static_cast<double>(model_.base[v]);
     sum += log_of(sums_[v].x / base) + log_of(sums_[v].y / base);
   }
   return sum;
+}
+
+double PackState::objective() const noexcept {
+  return worth_of_edges() + (unseen_ ? unseen_->objective() : 0);
 }
 
 SwapTrial::SwapTrial(const PackState& state)
@@ -150,7 +157,8 @@ double SwapTrial::gain(Vertex u, Vertex v) {
     gain.multiply(std::max(sums.x + change.x, base) / sums.x);
     gain.multiply(std::max(sums.y + change.y, base) / sums.y);
   }
-  return gain.value();
+  const BlockSums* const unseen = state_.unseen();
+  return gain.value() + (unseen == nullptr ? 0 : unseen->gain_of_swap(u, from_, v, to_));
 }
 
 }  // namespace gcbs

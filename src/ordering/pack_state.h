@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -71,7 +72,12 @@ class PackState {
   /// Makes the swap whose gain the trial was asked for last, on this state as it is.
   void swap(const SwapTrial& trial);
 
+  /// What is known of pairs without an edge; null: nothing.
+  const BlockSums* unseen() const noexcept { return unseen_ ? &*unseen_ : nullptr; }
+
   /// The sum of log X_i + log Y_i, less that of the bases: 0 for blocks without an edge.
+  double worth_of_edges() const noexcept;
+  /// The same, and the term of pairs without an edge.
   double objective() const noexcept;
 
  private:
@@ -84,6 +90,7 @@ class PackState {
   Array<Seat> seats_;
   Array<Vertex> places_;
   Array<AnchorSums> sums_;
+  std::optional<BlockSums> unseen_;
 };
 
 /// Swaps evaluated exactly. Only reads the state: workers with a trial each may go side by side.

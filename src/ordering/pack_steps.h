@@ -13,7 +13,7 @@ std::vector<Vertex> grow_blocks(const PackModel& model, std::size_t block_size, 
 struct SwapOptions {
   std::size_t hot_passes = 0, cold_passes = 12;
   /// Losses are accepted as by a system of this temperature in the first hot pass, falling to 0 after the
-  /// last. In units of what the state is worth at the start, a vertex.
+  /// last. In units of what the edges are worth at the start, a vertex.
   double heat = 0;
   /// Cold passes end when fewer than this share of the vertices moved.
   double least_moved = 0.002;

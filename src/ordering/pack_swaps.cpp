@@ -38,7 +38,7 @@ class Swaps {
 
   std::size_t run() {
     const std::size_t passes = options_.hot_passes + options_.cold_passes;
-    const double share = state_.objective() / static_cast<double>(state_.vertices());
+    const double share = state_.worth_of_edges() / static_cast<double>(state_.vertices());
     Random seeds(options_.seed);
     std::size_t total = 0;
     for (std::size_t pass = 0; pass < passes; ++pass) {

@@ -308,7 +308,7 @@ float Visitor::score(const Wish& wish, const Candidate& candidate) const {
   return sum - of_u - of_v + own_change(u, wish.ties, out, in) + own_change(v, candidate.ties, in, out);
 }
 
-/// The most promising partners of one vertex; the first one is evaluated, and the next where it fails.
+/// The most promising partners of one vertex, evaluated.
 void Visitor::propose(std::span<const Wish> wishes, double least, Visit& visit) {
   const Vertex u = wishes[0].vertex;
   std::array<Trial, Proposal::kPartners> trials;
@@ -327,11 +327,14 @@ void Visitor::propose(std::span<const Wish> wishes, double least, Visit& visit) 
     }
   Proposal proposal{u, {kNoVertex, kNoVertex, kNoVertex}, least};
   std::size_t found = 0;
+  double best = least;
   for (const Trial& trial : trials) {
     if (trial.partner == kNoVertex || static_cast<double>(trial.score + margin(u, trial.partner)) <= least)
       continue;
-    if ((found > 0 || trial_.gain(u, trial.partner) > least) && scene_.may_swap(u, trial.partner))
-      proposal.partners[found++] = trial.partner;
+    const double gain = trial_.gain(u, trial.partner);
+    if (gain <= least || !scene_.may_swap(u, trial.partner)) continue;
+    proposal.partners[found++] = trial.partner;
+    if (gain > best) best = gain, std::swap(proposal.partners[0], proposal.partners[found - 1]);
   }
   if (found > 0) visit.proposals.push_back(proposal);
 }

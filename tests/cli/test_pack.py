@@ -132,3 +132,20 @@ def test_ctrl_c_while_packing(gcbs, tmp_path):
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=2) == 130
     assert sorted(os.listdir(tmp_path)) == ["X.npy"]
+
+
+def test_memory_is_16_bytes_an_edge(gcbs, tmp_path):
+    """Few values a row and many edges: what pack holds is edges."""
+    rng = np.random.default_rng(5)
+    np.save(tmp_path / "X.npy", rng.standard_normal((4000, 8)).astype(np.float32))
+    report = gcbs.json("order", "X.npy", "-k", 64, "-m", 1000, "--method", "pack", "-o", "order.npy")
+    assert report["edges"] > 3_900_000
+    assert report["peak_bytes"] < 16 * report["edges"] + 1000 * 4000
+
+
+def test_swaps_are_counted(gcbs, clustered):
+    assert order_of(gcbs)[1]["swaps"] > 100
+    report = gcbs.json("order", "X.npy", "Y.npy", "-k", K, "-o", "order.npy")
+    assert report["swaps"] is None
+    said = gcbs("order", "X.npy", "Y.npy", "-k", K, "--method", "pack", "-o", "order.npy").stderr
+    assert "swaps" in said

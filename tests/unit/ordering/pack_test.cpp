@@ -94,6 +94,19 @@ TEST(Pack, MoreEffortGivesMore) {
   }
 }
 
+TEST(Pack, TakesNoMoreMemoryThanItSays) {
+  for (const unsigned threads : {1u, 2u}) {
+    MemoryMeter meter;
+    const RunContext run{threads, nullptr, &meter};
+    const PackCase data(testing::draw_random(3000, 60, 2), 3);
+    order_pack(data.model, {}, 30, nullptr, 0, run);
+    // The model's weights are not counted here: 8 bytes an edge.
+    const auto edges = static_cast<double>(data.graph.out.count());
+    EXPECT_LE(static_cast<double>(meter.peak_bytes()) + 8 * edges, pack_bytes(3000, edges, 30, threads));
+    EXPECT_EQ(meter.held_bytes(), 0u);
+  }
+}
+
 /// No two rows with the same remainder share a block.
 class Remainders final : public BlockRules {
  public:
