@@ -246,7 +246,7 @@ def table(head, rows):
 
 
 def per_cent(value):
-    return f"{100 * value:.1f} %"
+    return f"{100 * value:.{1 if abs(value) >= 0.01 else 2}f} %"
 
 
 def render(content):

@@ -21,7 +21,9 @@ TASKS = {
     "code-search-docstrings": partial(code_search.load, docstrings=True),
     "code-search-5000": partial(code_search.load, rows=5000),
     "sentences": sentences.load,
+    "sentences-triples": sentences.load_triples,
     "vision": vision.load,
+    "vision-imagenette": vision.load_imagenette,
 }
 
 

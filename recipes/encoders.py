@@ -134,10 +134,39 @@ class MiniLMEncoder(Encoder):
         return torch.optim.AdamW(self.model.parameters(), lr=rate, weight_decay=0.01)
 
 
+class PromptedMiniLMEncoder(MiniLMEncoder):
+    """PromCSE's way: MiniLM frozen, soft prompts before every text are all that is trained."""
+
+    name, prompts = "minilm-prompts", 10
+
+    def __init__(self):
+        super().__init__()
+        self.model.requires_grad_(False)
+        self.words = self.model[0].auto_model.get_input_embeddings()
+        begin = self.words.weight[FIRST_CHARACTER + 1 :].mean(dim=0)
+        self.prompt = torch.nn.Parameter(begin.repeat(self.prompts, 1))
+
+    def embed(self, tokens, rows):
+        """As MiniLM does it: the mean over the text's tokens, which have seen the prompt."""
+        features = self.features(tokens, rows)
+        mask = features["attention_mask"]
+        prompt = self.prompt.expand(len(rows), -1, -1)
+        hidden = self.model[0].auto_model(
+            inputs_embeds=torch.cat([prompt, self.words(features["input_ids"])], dim=1),
+            attention_mask=torch.cat([mask.new_ones(len(rows), self.prompts), mask], dim=1),
+        )[0][:, self.prompts :]
+        weights = mask[:, :, None].to(hidden.dtype)
+        return torch.nn.functional.normalize((hidden * weights).sum(1) / weights.sum(1), dim=1)
+
+    def optimiser(self, rate):
+        return torch.optim.AdamW([self.prompt], lr=rate, weight_decay=0.0)
+
+
 ENCODERS = {
     "static": StaticEncoder,
     "static-dense": partial(StaticEncoder, sparse=False),  # for trainers that look at gradients
     "minilm": MiniLMEncoder,
+    "minilm-prompts": PromptedMiniLMEncoder,
 }
 
 

@@ -12,6 +12,14 @@ import torch
 from . import peers
 
 MARGINS = ("relative_margin", "absolute_margin", "max_score", "skip_top")
+STEPS_A_POINT = 10
+"""steps whose losses are averaged, in the curve of the loss"""
+
+
+def means(values, size):
+    """Of `size` values each, in turn."""
+    starts = range(0, len(values), size)
+    return [round(float(np.mean(values[first : first + size])), 4) for first in starts]
 
 
 class Clock:
@@ -43,7 +51,7 @@ class Trainer:
         self.report = lambda **_: None
         self.encoded = self.refreshed = 0  # with gradients; in extra passes without
         self.mined = None
-        self.look, self.figures = False, []
+        self.look, self.figures, self.stale = False, [], None
         self.sampler = self.make_sampler()
         self.total = spec.epochs * len(self.sampler)
 
@@ -70,8 +78,7 @@ class Trainer:
             optimiser, lambda step: max(0.0, 1 - step / self.total)
         )
 
-    def make_sampler(self, drawn=0):
-        """drawn: how often the random batches have been drawn anew."""
+    def make_sampler(self):
         spec = self.spec
         options = {"threads": self.threads, "progress": False} | spec.sampler
         if spec.groups and self.groups is not None:
@@ -79,7 +86,7 @@ class Trainer:
         if spec.method != "metis":
             options |= {"method": spec.method, "temperature": spec.weights or spec.temperature}
         make = peers.MetisSampler if spec.method == "metis" else gcbs.BatchSampler
-        return make(self.rows, spec.batch_size, seed=self.seed + 1000 * drawn, warmup=spec.warmup, **options)
+        return make(self.rows, spec.batch_size, seed=self.seed, warmup=spec.warmup, **options)
 
     def train(self):
         """The curve: [{"step": ..., metrics...}]."""
@@ -91,14 +98,16 @@ class Trainer:
             self.sampler.set_epoch(epoch)
             if self.look:
                 self.figures.append(self.losses(epoch))
-            last = len(self.sampler) - 1
+            last, steps = len(self.sampler) - 1, []
             for at, batch in enumerate(self.sampler):
                 with self.clock("train"):
-                    self.step(at, np.asarray(batch))
+                    steps.append(self.step(at, np.asarray(batch)))
                 step += 1
                 if at == last or ((at + 1) % every == 0 and last - at >= every // 2):
                     curve.append(self.measure(step))
                     self.report(epoch=epoch, **curve[-1])
+            if self.look:
+                self.figures[-1]["loss_of_steps"] = means(steps, STEPS_A_POINT)
         return curve
 
     def prepare(self, epoch):
@@ -110,6 +119,8 @@ class Trainer:
             return
         if spec.observe:
             if epoch:
+                if self.look:
+                    self.stale = self.staleness()
                 with self.clock("order"):
                     self.sampler.refresh()
             return
@@ -118,8 +129,6 @@ class Trainer:
         with self.clock("order"):
             if spec.mine:
                 self.mined = self.mine(x, y)
-            if spec.method == "random" and spec.sampler.get("extra"):
-                self.sampler = self.make_sampler(epoch)  # else every epoch would have the same batches
             if spec.method != "random" or spec.mask or spec.sampler.get("extra"):
                 self.sampler.refresh(x, y)
 
@@ -146,7 +155,8 @@ class Trainer:
             )
         self.refreshed = counted
         own = found.orders[0]
-        return {
+        stale = {} if self.stale is None else {"kept_by_fresh_pass": round(self.stale, 4)}
+        return stale | {
             "epoch": epoch,
             "loss_global": found.loss_global.both,
             "loss_train": own.loss_train.both,
@@ -155,6 +165,22 @@ class Trainer:
             "positive_probability": own.positive_probability,
             "positive_probability_global": found.positive_probability,
         }
+
+    def staleness(self):
+        """Share of the edges by the embeddings observed in the last epoch that a fresh pass would keep."""
+        counted = self.refreshed
+        with self.clock("evaluate"):
+            _, x, y = self.sampler.observed()
+            kept = [self.edges(*sides) for sides in ((x, y), self.embed_all())]
+        self.refreshed = counted
+        return len(np.intersect1d(*kept, assume_unique=True)) / len(kept[0])
+
+    def edges(self, x, y):
+        """Numbers of the edges, one each."""
+        groups = {} if self.groups is None else {"groups": self.groups}
+        run = {"threads": self.threads, "progress": False, "verdict": False}
+        found = gcbs.plan(x, y, batch_size=self.spec.batch_size, edges=True, **groups, **run).edges
+        return found[:, 0].astype(np.int64) * self.rows + found[:, 1]
 
     def mine(self, x, y):
         """Each row's hardest rows."""
@@ -182,6 +208,7 @@ class Trainer:
         self.schedule.step()
         if self.spec.observe:
             self.sampler.observe(batch, x, y)
+        return loss.item()
 
     def measure(self, step):
         with self.clock("evaluate"):

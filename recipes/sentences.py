@@ -1,4 +1,7 @@
-"""Sentence embedding: Multi30k caption pairs, scored as caption retrieval and on the seven STS tasks."""
+"""Sentence embedding: Multi30k caption pairs and SNLI triples, scored on the seven STS tasks.
+
+Captions are scored as caption retrieval too.
+"""
 
 import numpy as np
 
@@ -6,14 +9,22 @@ from . import files
 from .metrics import mrr, sts
 from .text import PairTask
 
-FILES = {
+SCORED = {
+    "sts_eval.tsv.gz": (
+        "split (STS12..STS16, STSB-dev, STSB-test, SICKR-test), subset, score, sentence1, sentence2",
+        "SemEval 2012-2016, STS Benchmark, SICK; as in github.com/facebookresearch/SentEval",
+    ),
+}
+CAPTIONS = {
     "multi30k_en5.tsv.gz": (
         "split (train, val, test_2016), image, in_sts (1: a caption occurs in an STS set), cap1..cap5",
         "github.com/multi30k/dataset, data/task2/raw",
     ),
-    "sts_eval.tsv.gz": (
-        "split (STS12..STS16, STSB-test, SICKR-test), subset, score, sentence1, sentence2",
-        "SemEval 2012-2016, STS Benchmark, SICK; as in github.com/facebookresearch/SentEval",
+}
+TRIPLES = {
+    "snli_devtest_triples.tsv.gz": (
+        "source, in_sts (1: a sentence occurs in an STS set), sent0, sent1 (entailed), hard_neg",
+        "SNLI dev and test, nlp.stanford.edu/projects/snli; built as SimCSE builds its training set",
     ),
 }
 STS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB-test", "SICKR-test")
@@ -21,21 +32,16 @@ STS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB-test", "SICKR-test")
 
 def load(where):
     """27,816 training images (none with a caption in an STS set): two captions of each are a pair."""
-    files.require(where, FILES)
+    files.require(where, CAPTIONS | SCORED)
     images = files.tab_lines(where / "multi30k_en5.tsv.gz")
     train = [row for row in images if row["split"] == "train" and row["in_sts"] == "0"]
     held_out = [row for row in images if row["split"] != "train"]
     is_test = np.array([row["split"] == "test_2016" for row in held_out])
-    scored = files.tab_lines(where / "sts_eval.tsv.gz")
 
     def prepare(tokenise):
         first = tokenise([row["cap1"] for row in held_out], 48)
         second = tokenise([row["cap2"] for row in held_out], 48)
-        pairs = {}
-        for name in STS:
-            rows = [row for row in scored if row["split"] == name]
-            sides = [tokenise([row[side] for row in rows], 128) for side in ("sentence1", "sentence2")]
-            pairs[name] = (*sides, np.array([float(row["score"]) for row in rows]))
+        pairs = sts_pairs(where, tokenise, STS)
 
         def evaluate(encode):
             queries, candidates = encode(first), encode(second)
@@ -44,7 +50,7 @@ def load(where):
                 "dev": mrr(queries[~is_test], candidates, own[~is_test]),
                 "test": mrr(queries[is_test], candidates, own[is_test]),
             }
-            tasks = {name: sts(encode(a), encode(b), gold) for name, (a, b, gold) in pairs.items()}
+            tasks = sts_scores(pairs, encode)
             return found | {"sts": float(np.mean(list(tasks.values())))} | tasks
 
         return evaluate
@@ -63,3 +69,54 @@ def load(where):
         methods=("random", "rcm", "pack", "pack:block=8", "random:extra=16", "random:mine=1"),
         seeds=3,
     )
+
+
+def load_triples(where):
+    """6,159 SNLI triples (none with a sentence in an STS set): each brings its own hard negative.
+
+    dev is STS-B's dev set, test the mean of the seven tasks.
+    """
+    files.require(where, TRIPLES | SCORED)
+    train = [row for row in files.tab_lines(where / "snli_devtest_triples.tsv.gz") if row["in_sts"] == "0"]
+    documents, document_of_row = np.unique([row["sent1"] for row in train], return_inverse=True)
+
+    def prepare(tokenise):
+        dev = sts_pairs(where, tokenise, ["STSB-dev"])
+        test = sts_pairs(where, tokenise, STS)
+
+        def evaluate(encode):
+            tasks = sts_scores(test, encode)
+            found = {"dev": sts_scores(dev, encode)["STSB-dev"], "test": float(np.mean(list(tasks.values())))}
+            return found | tasks
+
+        return evaluate
+
+    return PairTask(
+        name="sentences-triples",
+        x=[row["sent0"] for row in train],
+        documents=documents.tolist(),
+        document_of_row=document_of_row,
+        negatives=[row["hard_neg"] for row in train],
+        prepare=prepare,
+        lengths=(32, 32),
+        batch_size=64,
+        epochs=3,
+        temperature=0.05,
+        rates={"static": (0.0025, 0.005, 0.01, 0.02), "minilm": (2e-5,), "minilm-prompts": (1e-2,)},
+        methods=("random", "rcm", "pack", "pack:block=8", "random:extra=16"),
+        seeds=3,
+    )
+
+
+def sts_pairs(where, tokenise, names):
+    """{task: tokens of both sides, people's scores}."""
+    scored, pairs = files.tab_lines(where / "sts_eval.tsv.gz"), {}
+    for name in names:
+        rows = [row for row in scored if row["split"] == name]
+        sides = [tokenise([row[side] for row in rows], 128) for side in ("sentence1", "sentence2")]
+        pairs[name] = (*sides, np.array([float(row["score"]) for row in rows]))
+    return pairs
+
+
+def sts_scores(pairs, encode):
+    return {name: sts(encode(a), encode(b), gold) for name, (a, b, gold) in pairs.items()}

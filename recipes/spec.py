@@ -34,6 +34,8 @@ class Spec:
     """1: the order comes from the embeddings of the last epoch's steps, without an extra forward pass"""
     warmup: int = 0
     """epochs of random batches before the first order"""
+    queue: int = 0
+    """vision: MoCo's, so many embeddings of the last batches are columns too; 0: SimCLR"""
     batch_size: int = 0
     epochs: int = 0
     temperature: float = 0.0

@@ -31,6 +31,8 @@ class PairTask:
     methods: tuple[str, ...]
     """specs that run unless told otherwise"""
     seeds: int
+    negatives: list[str] | None = None
+    """a hard negative of each row, where the data has them; columns for the whole batch"""
 
     def run(self, encoder, spec, rate, seed, per_epoch, threads, trainer=False):
         """trainer: by sentence-transformers' own, with the integration, instead of the plain loop."""
@@ -53,6 +55,7 @@ class TextTrainer(Trainer):
         self.encoder = encoder
         self.x = encoder.tokenise(task.x, task.lengths[0])
         self.documents = encoder.tokenise(task.documents, task.lengths[1])
+        self.negatives = task.negatives and encoder.tokenise(task.negatives, task.lengths[1])
         self.evaluation = task.prepare(encoder.tokenise)
         self.optimise(encoder.optimiser(rate))
         encoder.model.train()
@@ -72,8 +75,12 @@ class TextTrainer(Trainer):
             more = np.unique(more)
         x = self.encoder.embed(self.x, rows)
         y = self.encoder.embed(self.documents, np.concatenate([own, more]))
+        same = self.same(own, more, batch)
+        if self.negatives:
+            y = torch.cat([y, self.encoder.embed(self.negatives, batch)])
+            same = np.pad(same, ((0, 0), (0, k)))
         self.encoded += len(x) + len(y)
-        same = torch.from_numpy(self.same(own, more, batch))
+        same = torch.from_numpy(same)
         loss = contrast(x, y, k, self.spec.temperature, same, self.spec.direction)
         return loss, x[:k].detach(), y[:k].detach()
 
@@ -99,7 +106,7 @@ def contrast(x, y, k, temperature, same, direction):
         return cross_entropy(forth, target)
     back = forth[:, :k].T  # the same products
     if len(x) > k:
-        back = (y[:k] @ x.T / temperature).masked_fill(same, -torch.inf)
+        back = (y[:k] @ x.T / temperature).masked_fill(same[:, : len(x)], -torch.inf)
     return (cross_entropy(forth, target) + cross_entropy(back, target)) / 2
 
 

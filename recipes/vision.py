@@ -1,5 +1,10 @@
-"""Vision, the paper's SimCLR row: a small residual net on CIFAR-10, NT-Xent over two views, kNN accuracy."""
+"""Vision, the paper's SimCLR and MoCo rows: a small residual net on CIFAR-10 and Imagenette, kNN accuracy.
 
+NT-Xent over two views; with `queue` MoCo: the second view is encoded by a slow copy of the net, whose last
+embeddings are columns too.
+"""
+
+import copy
 import gzip
 import io
 import struct
@@ -16,32 +21,56 @@ from .loop import Trainer
 from .metrics import knn_accuracy
 
 LAYOUT = "repeat { uint8 label; uint16 little-endian n; n bytes of JPEG }, gzip"
-FILES = {
+CIFAR = {
     "cifar10_jpeg_train.rec.gz": (LAYOUT, "CIFAR-10, www.cs.toronto.edu/~kriz/cifar.html"),
     "cifar10_jpeg_test.rec.gz": (LAYOUT, "CIFAR-10, www.cs.toronto.edu/~kriz/cifar.html"),
 }
-TRAIN, DEV, TEST = 10_000, 2_000, 2_000
+IMAGENETTE = {
+    "imagenette64_train.rec.gz": (LAYOUT, "Imagenette, github.com/fastai/imagenette; 64 x 64"),
+    "imagenette64_val.rec.gz": (LAYOUT, "Imagenette, github.com/fastai/imagenette; 64 x 64"),
+}
+SIZE = 32
+"""of an image, in pixels"""
+SLOW = 0.99
+"""share of the old weights that MoCo's slow copy keeps at a step"""
 
 
 def load(where):
-    """The first 10,000 training images; 2,000 others to choose by, 2,000 test images."""
-    files.require(where, FILES)
-    images, labels = records(where / "cifar10_jpeg_train.rec.gz", TRAIN + DEV)
-    test, test_labels = records(where / "cifar10_jpeg_test.rec.gz", TEST)
+    """CIFAR-10: 10,000 training images; 2,000 others to choose by, 2,000 test images."""
+    return load_images(where, "vision", CIFAR, train=10_000, dev=2_000, test=2_000)
+
+
+def load_imagenette(where):
+    """Imagenette at 32 pixels: 8,000 training images, 1,469 to choose by, the validation set as test."""
+    return load_images(where, "vision-imagenette", IMAGENETTE, train=8_000, dev=1_469, test=3_925)
+
+
+def load_images(where, name, names, train, dev, test):
+    files.require(where, names)
+    of_train, of_test = names
+    images, labels = records(where / of_train, train + dev)
+    held_out, held_out_labels = records(where / of_test, test)
     return ImageTask(
-        images[:TRAIN], labels[:TRAIN], {"dev": (images[TRAIN:], labels[TRAIN:]), "test": (test, test_labels)}
+        images[:train],
+        labels[:train],
+        {"dev": (images[train:], labels[train:]), "test": (held_out, held_out_labels)},
+        name,
     )
 
 
 def records(path, count):
-    """The first images, uint8 N x 3 x H x W, and their labels."""
-    content, at, images, labels = gzip.open(path).read(), 0, [], []
-    while at < len(content) and len(images) < count:
+    """Some of the images, drawn the same each time, as uint8 count x 3 x 32 x 32, and their labels."""
+    content, at, starts = gzip.open(path).read(), 0, []
+    while at < len(content):
+        starts.append(at)
+        at += 3 + struct.unpack_from("<H", content, at + 1)[0]
+    images, labels = [], []
+    for at in np.random.default_rng(0).permutation(starts)[:count].tolist():
         label, size = struct.unpack_from("<BH", content, at)
         image = Image.open(io.BytesIO(content[at + 3 : at + 3 + size])).convert("RGB")
+        image = image.resize((SIZE, SIZE), Image.Resampling.BOX)
         images.append(np.asarray(image).transpose(2, 0, 1))
         labels.append(label)
-        at += 3 + size
     return torch.from_numpy(np.stack(images)), np.array(labels)
 
 
@@ -50,12 +79,12 @@ class ImageTask:
     images: torch.Tensor
     labels: np.ndarray
     held_out: dict
-    name: str = "vision"
+    name: str
     batch_size: int = 128
     epochs: int = 15
     temperature: float = 0.5
     rates: dict = field(default_factory=lambda: {"resnet": (0.001, 0.003)})
-    methods: tuple = ("random", "rcm", "pack", "pack:block=16", "random:extra=16")
+    methods: tuple = ("random", "rcm", "pack:block=16", "random:queue=1024", "rcm:queue=1024")
     seeds: int = 3
 
     def run(self, encoder, spec, rate, seed, per_epoch, threads, trainer=False):
@@ -119,15 +148,18 @@ class ImageTrainer(Trainer):
         super().__init__(len(task.images), spec, seed, per_epoch=1, threads=threads)
         torch.manual_seed(seed)
         self.task, self.net = task, Net()
-        self.augment = augmentation(task.images.shape[-1])
+        self.augment = augmentation(SIZE)
+        self.slow = copy.deepcopy(self.net).requires_grad_(False)
+        self.queue = torch.empty(0, self.net.head[-1].out_features)
         self.optimise(torch.optim.AdamW(self.net.parameters(), lr=rate, weight_decay=1e-4))
 
     def views(self, rows):
         with torch.no_grad():
             return self.augment(self.task.images[rows].float() / 255)
 
-    def embed(self, images):
-        return normalize(self.net.head(self.net.body(images)), dim=1)
+    def embed(self, images, net=None):
+        net = net or self.net
+        return normalize(net.head(net.body(images)), dim=1)
 
     def embed_all(self):
         self.refreshed += 2 * self.rows
@@ -136,11 +168,25 @@ class ImageTrainer(Trainer):
             return [np.concatenate([self.embed(self.views(rows)).numpy() for rows in parts]) for _ in "xy"]
 
     def loss(self, batch, more):
+        if self.spec.queue:
+            return self.loss_with_queue(batch)
         k = len(batch)
         rows = torch.from_numpy(np.concatenate([batch, batch, np.unique(more)]))
         z = self.embed(self.views(rows))
         self.encoded += len(rows)
         return nt_xent(z[: 2 * k], z[2 * k :], self.spec.temperature), z[:k].detach(), z[k : 2 * k].detach()
+
+    def loss_with_queue(self, batch):
+        """MoCo: each view against the slow copy's embeddings of the batch's other views, and of the queue."""
+        x = self.embed(self.views(batch))
+        with torch.no_grad():
+            for slow, own in zip(self.slow.parameters(), self.net.parameters(), strict=True):
+                slow.lerp_(own, 1 - SLOW)
+            y = self.embed(self.views(batch), self.slow)
+        self.encoded += 2 * len(batch)
+        logits = x @ torch.cat([y, self.queue]).T / self.spec.temperature
+        self.queue = torch.cat([y, self.queue])[: self.spec.queue]
+        return cross_entropy(logits, torch.arange(len(batch))), x.detach(), y
 
     def evaluate(self):
         """By the body's features, as is the custom."""

@@ -65,10 +65,14 @@ def test_images_of_a_record_file_and_one_epoch_on_them(tmp_path):
                 Image.new("RGB", (16, 16), (at * 5, 255 - at * 5, 100)).save(held, "JPEG")
                 file.write(struct.pack("<BH", at % 2, len(held.getvalue())) + held.getvalue())
     images, labels = vision.records(tmp_path / "cifar10_jpeg_train.rec.gz", 40)
-    assert images.shape == (40, 3, 16, 16) and labels.tolist() == [0, 1] * 20
-    assert abs(int(images[3, 0].float().mean()) - 15) < 4
+    assert images.shape == (40, 3, 32, 32)
+    shade = images[:, 0].float().mean((1, 2)) / 5  # the number of the record
+    assert len(np.unique(shade.round())) == 40 and (abs(shade - shade.round()) < 0.45).all()
+    assert (shade.round().int().numpy() % 2 == labels).all()
+    again, _ = vision.records(tmp_path / "cifar10_jpeg_train.rec.gz", 40)
+    assert (again == images).all()
     task = vision.ImageTask(
-        images, labels, {"dev": (images[:4], labels[:4]), "test": (images[4:], labels[4:])}
+        images, labels, {"dev": (images[:4], labels[:4]), "test": (images[4:], labels[4:])}, "vision"
     )
     given = spec.resolve(spec.parse("pack:batch_size=10,epochs=2,extra=2"), task)
     run = task.run("resnet", given, 0.001, 0, 1, threads=1)
@@ -76,6 +80,13 @@ def test_images_of_a_record_file_and_one_epoch_on_them(tmp_path):
     assert [point["step"] for point in run.train()] == [0, 4, 8]
     assert run.encoded == 2 * 40 * 2 + 8 * 2 and run.refreshed == 2 * 40 * 2
     assert all((a != b).any() for a, b in zip(before, run.net.parameters(), strict=True))
+
+    given = spec.resolve(spec.parse("rcm:batch_size=10,epochs=1,queue=25"), task)
+    run = task.run("resnet", given, 0.001, 0, 1, threads=1)
+    run.train()
+    assert run.encoded == 2 * 40 and run.queue.shape == (25, 64)
+    for slow, own, first in zip(run.slow.parameters(), run.net.parameters(), before, strict=True):
+        assert (abs(slow - first) <= 0.05 * abs(own - first).max() + 1e-7).all()  # it lags behind
 
 
 def test_metrics_on_cases_known_by_hand():
@@ -179,13 +190,17 @@ def test_every_kind_of_method_learns(data, method):
     run = text.TextTrainer(task, TinyEncoder(), resolved, 0.1, 0, per_epoch=1, threads=1)
     batches, run.look = [], True
     step = run.step
-    run.step = lambda at, batch: (batches.append(batch), step(at, batch))
+    run.step = lambda at, batch: (batches.append(batch), step(at, batch))[1]
     curve = run.train()
     assert [point["step"] for point in curve] == [0, 15, 30] and run.total == 30
     assert curve[-1]["test"] > curve[0]["test"] + 5
     assert sorted(np.concatenate(batches[:15])) == list(range(300))
     assert [figure["epoch"] for figure in run.figures] == [0, 1]
     assert run.figures[1]["loss_global"] < run.figures[0]["loss_global"]
+    first, second = (figure["loss_of_steps"] for figure in run.figures)
+    assert len(first) == 2 and second[-1] < first[0]
+    if "observe" in method:
+        assert 0 < run.figures[1]["kept_by_fresh_pass"] < 1
     if method == "pack:block=4":
         assert all(figure["loss_train"] > figure["loss_random"] for figure in run.figures)
     if "metis" not in method:
@@ -193,6 +208,19 @@ def test_every_kind_of_method_learns(data, method):
     more = {"random:extra=4": 4 * 30, "random:extra=4,sides=2": 8 * 30}.get(method, 0)
     assert run.encoded == 2 * 300 * 2 + more or "mine" in method and run.encoded > 2 * 300 * 2
     assert (run.refreshed > 0) == (method not in ("random", "rcm:warmup=1,observe=1"))
+
+
+def test_hard_negatives_of_the_data_are_columns(data):
+    torch.set_num_threads(1)
+    task = code_search.load(data)
+    task.negatives = [task.documents[(document + 1) % 100] for document in task.document_of_row]
+    resolved = spec.resolve(spec.parse("random:batch_size=20,epochs=1"), task)
+    run = text.TextTrainer(task, TinyEncoder(), resolved, 0.0, 0, per_epoch=1, threads=1)
+    loss, x, y = run.loss(np.arange(20), np.empty(0, np.int64))
+    hard = run.encoder.embed(run.documents, np.arange(1, 21)).detach()
+    wanted = text.contrast(x, torch.cat([y, hard]), 20, task.temperature, torch.zeros(20, 40).bool(), "both")
+    assert loss.item() == pytest.approx(float(wanted), rel=1e-6)
+    assert run.encoded == 3 * 20
 
 
 def test_noise_swaps_documents_and_keeps_their_counts():
