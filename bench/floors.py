@@ -91,6 +91,11 @@ def pack_share(case):
     return 100 * case["stages"]["order"] / case["stages"]["join"]
 
 
+def extra_share(case):
+    """What choosing shared columns takes, per cent of the join."""
+    return 100 * case["stages"]["extra"] / case["stages"]["join"]
+
+
 def allowed_memory(case):
     """Per cent of what may be held: int8 and int16 rows, 16 bytes an edge, 250 a row."""
     allowed = (6 * case["dim"] + 250) * case["n"] + 16 * case["edges"]
@@ -175,6 +180,15 @@ FLOORS = (
         packed(1_000_000),
         allowed_memory,
         100,
+        "%",
+        True,
+    ),
+    Floor(
+        ALL,
+        "16 shared columns, m = 64, share of the exact join, rand 100k",
+        ("rand-100000-m64-extra-16",),
+        extra_share,
+        10,
         "%",
         True,
     ),

@@ -249,6 +249,12 @@ def per_cent(value):
     return f"{100 * value:.{1 if abs(value) >= 0.01 else 2}f} %"
 
 
+def machine_line(block, script):
+    """What the figures above it were measured on, and by what."""
+    name = f"{block['cpu']} (family {block['family']}, model {block['model']})"
+    return f"*{name}, {block['threads']} threads, {block['date']}; `{script}`.*"
+
+
 def render(content):
     """The tables of docs/orders.md."""
     cells_ = content["cases"]
@@ -302,20 +308,16 @@ def render(content):
             for k, m in grid
         ],
     )
-    block = content["machine"]
-    lines += [
-        "",
-        f"*{block['cpu']} (family {block['family']}, model {block['model']}), {block['threads']} threads, "
-        f"{block['date']}; `bench/orders.py`.*",
-    ]
+    lines += ["", machine_line(content["machine"], "bench/orders.py")]
     return "\n".join(lines)
 
 
-def write_tables(path, content):
+def write_between(path, name, lines):
+    """Replaces what stands between the two comments of that name."""
     text = path.read_text(encoding="utf-8")
-    begin, end = "<!-- begin orders -->\n", "<!-- end orders -->"
+    begin, end = f"<!-- begin {name} -->\n", f"<!-- end {name} -->"
     before, rest = text.split(begin)
-    path.write_text(before + begin + render(content) + "\n" + end + rest.split(end)[1], encoding="utf-8")
+    path.write_text(before + begin + lines + "\n" + end + rest.split(end)[1], encoding="utf-8")
 
 
 def main():
@@ -349,7 +351,7 @@ def main():
         results.save(cell.key, result)
         shares = (f"{name} {per_cent(order['closed'])}" for name, order in result["orders"].items())
         say(f"{cell.key}: {', '.join(shares)}, oracle {per_cent(result['oracle'])}")
-    write_tables(generate.ROOT / "docs" / "orders.md", results.content)
+    write_between(generate.ROOT / "docs" / "orders.md", "orders", render(results.content))
     return None
 
 

@@ -92,6 +92,7 @@ class Programs:
         command = [self.program, "order", *files, "-k", case.k, "-m", case.m]
         command += ["--threads", self.threads, "--json", "-o", folder / "order.npy", *case.flags, *flags]
         command += ["--edges", edges] if edges else []
+        command += ["--extra-output", folder / "extra.npy"] if "--extra" in case.flags else []
         loud = case.n >= LOUD_ROWS
         report, wall = call(command + ([] if loud else ["--quiet"]), loud=loud)
         if not check.is_permutation(folder / "order.npy", case.n):

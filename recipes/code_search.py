@@ -68,13 +68,15 @@ def load(where, docstrings=False, rows=None):
         batch_size=32 if rows else 64,
         epochs=2 if rows else 8,
         temperature=0.05,
-        rates={"minilm": (5e-5,)} if rows else {"static": (0.005, 0.01, 0.02, 0.04), "minilm": (5e-5,)},
+        rates={"minilm": (2.5e-5, 5e-5, 1e-4)}
+        if rows
+        else {"static": (0.005, 0.01, 0.02, 0.04), "minilm": (5e-5,)},
         methods=(
             "random",
             "rcm",
             "pack",
             "pack:block=8",
-            "random:extra=16",
+            f"random:extra={8 if rows else 16}",
             "random:mine=1",
         ),
         seeds=3 if rows else 5,

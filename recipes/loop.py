@@ -135,7 +135,7 @@ class Trainer:
     def losses(self, epoch):
         """The paper's figures at the start of an epoch: losses over all pairs, in its batches, in random.
 
-        Mined negatives count as columns of their batch; shared extra columns are not in these losses.
+        Mined negatives and shared columns count as columns of their batch.
         """
         counted = self.refreshed
         with self.clock("evaluate"):
@@ -149,6 +149,7 @@ class Trainer:
                 negatives=None if self.mined is None else y[np.maximum(self.mined[:, 0], 0)],
                 temperature=self.spec.temperature,
                 random_trials=10,
+                extra=self.spec.sampler.get("extra", 0),
                 threads=self.threads,
                 progress=False,
                 **groups,

@@ -4,8 +4,8 @@
     python -m recipes.render --check    fail where the page is not what would be written
 
 A marker is a pair of lines <!-- begin NAME --> and <!-- end NAME -->; the words around them are written by
-hand, the tables never are. NAME is what (table, rates, time, curve), a file of results, and perhaps the one
-setting that the table is about.
+hand, the tables never are. NAME is what (table, rates, time, curve, losses), a file of results, and perhaps
+the one setting that the table is about. losses are those of recipes/results/figures/ (--figures).
 """
 
 import argparse
@@ -115,15 +115,22 @@ def seconds(lines):
     return table(["method", "forward and backward", "extra forward", "neighbours and order"], rows)
 
 
-def picture(lines, path, methods, metric="test"):
-    """Mean curve of some methods over seeds."""
+def plotting():
+    """pyplot, for pictures that are the same each time."""
     import matplotlib
 
     matplotlib.use("svg")
     import matplotlib.pyplot as plt
-    import numpy as np
 
     matplotlib.rcParams["svg.hashsalt"] = "gcbs"
+    return plt
+
+
+def picture(lines, path, methods, metric="test"):
+    """Mean curve of some methods over seeds."""
+    import numpy as np
+
+    plt = plotting()
     found = record.by_method(lines)
     figure, axes = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
     for method in methods:
@@ -135,6 +142,57 @@ def picture(lines, path, methods, metric="test"):
     axes.set(xlabel="steps", ylabel=f"{metric} MRR x 100")
     axes.legend(frameon=False, fontsize=8)
     axes.grid(alpha=0.3)
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+def losses(lines):
+    """The paper's figures in numbers, at the start of the last epoch."""
+    rows = []
+    base = next(line for line in lines if line["method"] == BASE)["figures"][-1]
+
+    def gap(figure):
+        return figure["loss_global"] - figure["loss_train"]
+
+    for line in lines:
+        last = line["figures"][-1]
+        rows.append(
+            [
+                f"`{line['method']}`",
+                f"{last['loss_global']:.3f}",
+                f"{100 * (last['loss_global'] / base['loss_global'] - 1):+.0f} %",
+                f"{last['loss_train']:.3f}",
+                f"{100 * (gap(last) / gap(base) - 1):+.0f} %",
+                f"{last['positive_probability_global']:.3f}",
+            ]
+        )
+    head = ["method", "L_global", "against random", "L_train", "gap against random", "positive's probability"]
+    return table(head, rows)
+
+
+def picture_of_losses(lines, path):
+    """L_global and L_train by epoch, the positive's probability, the loss of each step."""
+    plt = plotting()
+    figure, (one, two, three) = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
+    for at, line in enumerate(lines):
+        color = "0.3" if line["method"] == BASE else f"C{at}"
+        found = line["figures"]
+        epochs = [point["epoch"] for point in found]
+        one.plot(epochs, [point["loss_global"] for point in found], color=color, label=line["method"])
+        one.plot(epochs, [point["loss_train"] for point in found], color=color, linestyle="--")
+        two.plot(epochs, [point["positive_probability_global"] for point in found], color=color)
+        steps = [(point["epoch"], point["loss_of_steps"]) for point in found]
+        at_epochs = [epoch + n / len(means) for epoch, means in steps for n in range(len(means))]
+        three.plot(at_epochs, [mean for _, means in steps for mean in means], color=color, linewidth=0.8)
+        if line["method"] == BASE:
+            three.plot(epochs, [point["loss_random"] for point in found], "k:", label="expected, random")
+    one.set(title="L_global, L_train (dashed)", xlabel="epoch", yscale="log")
+    two.set(title="softmax share of the positive, all pairs", xlabel="epoch")
+    three.set(title="loss a step", xlabel="epoch", yscale="log")
+    for axes in (one, three):
+        axes.legend(frameon=False, fontsize=8)
+    for axes in (one, two, three):
+        axes.grid(alpha=0.3)
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
 
@@ -157,9 +215,13 @@ def _varied(line, known):
 
 
 def part(kind, name, section):
-    lines = record.read(record.RESULTS / f"{name}.jsonl")
+    folder = record.RESULTS / "figures" if kind == "losses" else record.RESULTS
+    lines = record.read(folder / f"{name}.jsonl")
     if not lines:
         return NOTHING
+    if kind == "losses":
+        picture_of_losses(lines, PAGE.parent / f"losses-{name}.svg")
+        return f"![Losses during training](losses-{name}.svg)\n\n" + losses(lines)
     lines = ours(section, lines)
     if kind == "table":
         return results(lines, ["test", "sts"] if "sts" in lines[0]["curve"][-1] else ["test"], section)
@@ -172,7 +234,7 @@ def part(kind, name, section):
         whole = [method for method in found if len(found[method]) >= len(found[BASE])]
         picture(lines, PAGE.parent / f"results-{name}.svg", [m for m in whole if "epochs" not in m])
         return f"![Test MRR during training](results-{name}.svg)\n"
-    raise SystemExit(f"docs/results.md asks for {kind!r}, which is not table, rates, time or curve")
+    raise SystemExit(f"docs/results.md asks for {kind!r}, which is not table, rates, time, curve or losses")
 
 
 def main():

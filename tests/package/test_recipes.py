@@ -215,7 +215,7 @@ def test_hard_negatives_of_the_data_are_columns(data):
     task = code_search.load(data)
     task.negatives = [task.documents[(document + 1) % 100] for document in task.document_of_row]
     resolved = spec.resolve(spec.parse("random:batch_size=20,epochs=1"), task)
-    run = text.TextTrainer(task, TinyEncoder(), resolved, 0.0, 0, per_epoch=1, threads=1)
+    run = text.TextTrainer(task, TinyEncoder(), resolved, 0.1, 0, per_epoch=1, threads=1)
     loss, x, y = run.loss(np.arange(20), np.empty(0, np.int64))
     hard = run.encoder.embed(run.documents, np.arange(1, 21)).detach()
     wanted = text.contrast(x, torch.cat([y, hard]), 20, task.temperature, torch.zeros(20, 40).bool(), "both")
