@@ -28,8 +28,11 @@ EPOCHS = 8
 
 def embeddings(data, folder):
     """Trains; the files of x and y at the start of every epoch, and of the groups."""
+    import torch
+
     from recipes import code_search, spec
 
+    torch.set_num_threads(1)  # its steps are milliseconds
     task = code_search.load(data)
     resolved = spec.resolve(spec.parse(f"pack:epochs={EPOCHS}"), task)
     run = task.run("static", resolved, rate=0.01, seed=0, per_epoch=1, threads=0)
@@ -50,7 +53,7 @@ def embeddings(data, folder):
 
 
 def order(program, files, groups, out, start=None):
-    """Seconds of the order stage, share of the gap closed by the run's own estimate."""
+    """Seconds of the order stage."""
     words = ["--from", start] if start else []
     report, _ = call(
         [
@@ -59,12 +62,16 @@ def order(program, files, groups, out, start=None):
         ]
     )
     stages = {stage["name"]: stage["seconds"] for stage in report["stages"]}
-    return {
-        "seconds": stages["order"],
-        "join_seconds": stages["join"],
-        "swaps": report["swaps"],
-        "closed": report["verdict"]["gap_closed"],
-    }
+    return {"seconds": stages["order"], "join_seconds": stages["join"], "swaps": report["swaps"]}
+
+
+def closed(program, files, groups, orders):
+    """Share of the gap that each order closes."""
+    words = [word for name, path in orders.items() for word in ("--order", f"{name}={path}")]
+    report, _ = call(
+        [program, "gap", *files, "--groups", groups, "-k", K, "-m", M, "--json", "--quiet", *words]
+    )
+    return {order["name"]: order["gap_closed"] for order in report["orders"]}
 
 
 def render(content):
@@ -110,7 +117,10 @@ def main():
                 (folder / "anew.npy").rename(folder / "last.npy")
             else:
                 again = order(options.gcbs, files, groups, folder / "next.npy", last)
-                (folder / "next.npy").rename(folder / "last.npy")
+                both = {"anew": folder / "anew.npy", "from": folder / "next.npy"}
+                shares = closed(options.gcbs, files, groups, both)
+                (folder / "next.npy").rename(last)
+                anew["closed"], again["closed"] = shares["anew"], shares["from"]
                 results.save(str(epoch), {"anew": anew, "from": again})
                 say(f"epoch {epoch}: anew {anew}, from {again}")
             last = folder / "last.npy"

@@ -19,7 +19,7 @@ enum class Method : std::uint8_t { rcm, cm, chain, pack, random, natural };
 /// What pack maximises in the blocks: the number of kept edges, the sum of their similarities, or the loss.
 enum class Objective : std::uint8_t { edges, similarity, loss };
 
-/// How long pack searches. fast: growth and two passes of swaps. normal ("default"): swaps until few gain.
+/// How long pack searches. fast: growth and three passes of swaps. normal ("default"): swaps until few gain.
 /// best: a long search that also accepts losses at first, many times the cost of normal.
 enum class Effort : std::uint8_t { fast, normal, best };
 

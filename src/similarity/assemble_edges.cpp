@@ -25,6 +25,27 @@ class BlockRows {
         more_(std::lower_bound(more.data(), end_, block.first_row,
                                [](const FinePair& pair, std::size_t row) { return pair.row < row; })) {}
 
+  /// Calls give(row, number of columns) for every row of the block, as for_each has them.
+  template <class Give>
+  void count(Give&& give) {
+    for (std::size_t r = 0; r < block_.counts.size(); ++r) {
+      const std::size_t place = block_.first_row + r;
+      const Vertex *const begin = columns_, *const end = begin + block_.counts[r];
+      const FinePair* const more = more_;
+      EdgeIndex all = 0;
+      for (; columns_ != end; ++columns_) all += y_.weight(*columns_);
+      for (; more_ != end_ && more_->row == place; ++more_) all += y_.weight(more_->col);
+      for (std::size_t k = 0; k < x_.weight(place); ++k) {
+        const Vertex row = row_of(place, k), own = y_.place(row);
+        const FinePair* const found = std::lower_bound(
+            more, more_, own, [](const FinePair& pair, Vertex column) { return pair.col < column; });
+        const bool has_diagonal =
+            std::binary_search(begin, end, own) || (found != more_ && found->col == own);
+        give(row, all - (has_diagonal && !keep_diagonal_ ? 1 : 0));
+      }
+    }
+  }
+
   /// Calls give(row, columns) for every row of the block, columns ascending, the diagonal left out unless
   /// wanted.
   template <class Give>
@@ -33,7 +54,7 @@ class BlockRows {
       const std::size_t place = block_.first_row + r;
       gather(r, place);
       for (std::size_t k = 0; k < x_.weight(place); ++k) {
-        const Vertex row = x_.empty() ? static_cast<Vertex>(place) : x_.rows[x_.offsets[place] + k];
+        const Vertex row = row_of(place, k);
         const auto diagonal =
             keep_diagonal_ ? found_.end() : std::lower_bound(found_.begin(), found_.end(), row);
         if (diagonal == found_.end() || *diagonal != row) {
@@ -48,6 +69,10 @@ class BlockRows {
   }
 
  private:
+  Vertex row_of(std::size_t place, std::size_t k) const noexcept {
+    return x_.empty() ? static_cast<Vertex>(place) : x_.rows[x_.offsets[place] + k];
+  }
+
   void gather(std::size_t r, std::size_t place) {
     found_.clear();
     for (const Vertex* end = columns_ + block_.counts[r]; columns_ != end; ++columns_) {
@@ -83,9 +108,7 @@ Edges assemble_edges(JoinResult&& join, const MeteredVector<FinePair>& more, con
   edges.offsets[0] = 0;
   parallel_for(run, join.blocks.size(), 1, [&](std::size_t b, std::size_t, unsigned) {
     BlockRows(join.blocks[b], more, places_x, places_y, keep_diagonal)
-        .for_each([&](Vertex row, std::span<const Vertex> before, std::span<const Vertex> after) {
-          edges.offsets[row + 1] = before.size() + after.size();
-        });
+        .count([&](Vertex row, EdgeIndex columns) { edges.offsets[row + 1] = columns; });
   });
   for (std::size_t row = 0; row < rows; ++row) edges.offsets[row + 1] += edges.offsets[row];
   edges.columns = Array<Vertex>(edges.offsets[rows], run.meter);
