@@ -57,28 +57,28 @@ def share_of_steps(found, method, metric="test", base=BASE):
     return shares
 
 
-def base_of(found, section):
+def base_of(found, method, section):
     """Random batches with the same setting, where they were run; else plain random."""
-    own = [method for method in found if method.startswith(f"{BASE}:{section}=") and "," not in method]
-    return own[0] if own else BASE
+    own = f"{BASE}:{section}={settings(method).get(section)}"
+    return own if own in found else BASE
 
 
 def results(lines, metrics, section=None):
     """One row a method: final metrics over seeds, difference to random, cost."""
     found = record.by_method(lines)
-    against = base_of(found, section)
-    base = next(iter(found.get(against, {}).values()), None)
+    bases = {method: base_of(found, method, section) for method in found}
     rows = []
     for method in found:
-        if method == BASE != against:
+        if method == BASE and BASE not in [bases[other] for other in found if other != BASE]:
             continue
         runs = [found[method][seed] for seed in sorted(found[method])]
+        base = next(iter(found[bases[method]].values())) if bases[method] in found else None
         cells = [f"`{method}`", f"{runs[0]['rate']:g}", str(len(runs))]
         for metric in metrics:
             cells.append(spread([final(run, metric) for run in runs]))
-            differences = paired(found, method, metric, against)
-            cells.append("" if method == against or not differences else spread(differences, "+"))
-        shares = share_of_steps(found, method, base=against)
+            differences = paired(found, method, metric, bases[method])
+            cells.append("" if method == bases[method] or not differences else spread(differences, "+"))
+        shares = share_of_steps(found, method, base=bases[method])
         mean = sum(shares) / len(shares) if shares else math.inf
         cells.append("never" if math.isinf(mean) else f"{100 * mean:.0f} %")
         cells.append(f"{runs[0]['steps'] / base['steps']:.2f}" if base else "")
@@ -202,25 +202,28 @@ def ours(name, lines):
     main = ("method", "block", "extra", "mine", "relative_margin", "groups", "mask", "epochs")
     if name in (None, "main"):
         return [line for line in lines if not _varied(line, main)]
-    return [line for line in lines if line["method"] == BASE or name in _words(line)]
+    return [line for line in lines if line["method"] == BASE or name in settings(line["method"])]
 
 
-def _words(line):
-    return {word.partition("=")[0] for word in line["method"].partition(":")[2].split(",")} - {""}
+def settings(method):
+    """{name: value} as they are typed."""
+    return dict(word.split("=") for word in method.partition(":")[2].split(",") if word)
 
 
 def _varied(line, known):
     parse(line["method"])
-    return _words(line) - set(known)
+    return set(settings(line["method"])) - set(known)
 
 
-def part(kind, name, section):
+def part(kind, name, section, draw):
+    """What stands between two markers; draw: write the picture that belongs to it, too."""
     folder = record.RESULTS / "figures" if kind == "losses" else record.RESULTS
     lines = record.read(folder / f"{name}.jsonl")
     if not lines:
         return NOTHING
     if kind == "losses":
-        picture_of_losses(lines, PAGE.parent / f"losses-{name}.svg")
+        if draw:
+            picture_of_losses(lines, PAGE.parent / f"losses-{name}.svg")
         return f"![Losses during training](losses-{name}.svg)\n\n" + losses(lines)
     lines = ours(section, lines)
     if kind == "table":
@@ -232,7 +235,8 @@ def part(kind, name, section):
     if kind == "curve":
         found = record.by_method(lines)
         whole = [method for method in found if len(found[method]) >= len(found[BASE])]
-        picture(lines, PAGE.parent / f"results-{name}.svg", [m for m in whole if "epochs" not in m])
+        if draw:
+            picture(lines, PAGE.parent / f"results-{name}.svg", [m for m in whole if "epochs" not in m])
         return f"![Test MRR during training](results-{name}.svg)\n"
     raise SystemExit(f"docs/results.md asks for {kind!r}, which is not table, rates, time, curve or losses")
 
@@ -248,7 +252,7 @@ def main():
     def fill(match):
         kind, name, section, _ = match.groups()
         words = " ".join(filter(None, (kind, name, section)))
-        return f"<!-- begin {words} -->\n{part(kind, name, section)}<!-- end {words} -->"
+        return f"<!-- begin {words} -->\n{part(kind, name, section, not check)}<!-- end {words} -->"
 
     written = MARKER.sub(fill, page)
     if check:
