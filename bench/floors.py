@@ -6,6 +6,8 @@ has shown yet are said to be so.
 
 from dataclasses import dataclass
 
+from machine import name_of
+
 
 @dataclass(frozen=True)
 class Floor:
@@ -27,9 +29,8 @@ class Floor:
                 if value is not None:
                     met = value <= self.target if self.at_most else value >= self.target
                     measured = f"{value:.3g} {self.unit}".replace(" x", "x").replace(" %", " %")
-                    shown.append(
-                        Verdict(self, measured, content["machine"]["cpu"], "met" if met else "NOT MET")
-                    )
+                    where = name_of(content["machine"])
+                    shown.append(Verdict(self, measured, where, "met" if met else "NOT MET"))
                     break
         return shown or [Verdict(self, "-", "-", "not measured yet")]
 

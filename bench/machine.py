@@ -23,6 +23,11 @@ FLAGS = (
 CODE = ("src", "include", "cli", "CMakeLists.txt")
 
 
+def name_of(block):
+    """Family and model tell chips apart that a hypervisor gives one name."""
+    return f"{block['cpu']} (family {block['family']}, model {block['model']})"
+
+
 def cpu_info():
     """The first processor's lines of /proc/cpuinfo."""
     first = Path("/proc/cpuinfo").read_text().split("\n\n")[0]

@@ -251,8 +251,7 @@ def per_cent(value):
 
 def machine_line(block, script):
     """What the figures above it were measured on, and by what."""
-    name = f"{block['cpu']} (family {block['family']}, model {block['model']})"
-    return f"*{name}, {block['threads']} threads, {block['date']}; `{script}`.*"
+    return f"*{machine.name_of(block)}, {block['threads']} threads, {block['date']}; `{script}`.*"
 
 
 def render(content):

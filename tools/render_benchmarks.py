@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 import floors  # noqa: E402
+from machine import name_of  # noqa: E402
 
 KERNELS = ("amx_int8", "avx512_vnni", "avx2")
 NOTHING = "Not measured yet."
@@ -42,11 +43,6 @@ def spread(value, unit=""):
         return "-"
     text = number(value["median"]) + unit
     return f"{text} ({number(value['low'])}-{number(value['high'])})" if value["runs"] > 1 else text
-
-
-def name_of(machine):
-    """Family and model tell chips apart that a hypervisor gives one name."""
-    return f"{machine['cpu']} (family {machine['family']}, model {machine['model']})"
 
 
 def cases_of(content, wanted=lambda case: True):
