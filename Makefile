@@ -8,7 +8,7 @@ SHELL_FILES = .ci/run $(wildcard tools/*.sh)
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: help build package wheel demo test sanitize fuzz lint format bench bench-large bench-orders recipe results bench-programs test-aarch64 clean
+.PHONY: help build package wheel demo test sanitize fuzz lint format bench bench-large bench-orders bench-refresh recipe results bench-programs test-aarch64 clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -65,6 +65,9 @@ bench-large: bench-programs ## Measure the largest sizes, without peers (hours)
 
 bench-orders: bench-programs ## Measure how much of the gap each order closes (an hour)
 	$(PYTHON) bench/orders.py
+
+bench-refresh: package bench-programs .venv/recipes.stamp ## Measure what starting from the last epoch's order saves
+	$(PYTHON) bench/refresh.py
 
 recipe: package .venv/recipes.stamp ## Train with and without gcbs: NAME=code-search|sentences|vision [METHODS=...] [SEEDS=...] [DATA=dir]
 	$(PYTHON) -m recipes $(NAME) $(if $(METHODS),--methods "$(METHODS)") $(if $(SEEDS),--seeds $(SEEDS)) $(if $(DATA),--data $(DATA))

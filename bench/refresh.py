@@ -1,6 +1,6 @@
 """What --from saves: orders of consecutive epochs, begun anew and from the last epoch's order.
 
-    python bench/refresh.py
+    python bench/refresh.py                what `make bench-refresh` does
 
 Trains the static encoder of recipes/ on CosQA with batches that pack makes, keeps the embeddings that each
 epoch's order is made of, and orders them twice. Results go to bench/results/refresh/<CPU>.json, the table to

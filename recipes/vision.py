@@ -147,7 +147,7 @@ class ImageTrainer(Trainer):
     def __init__(self, task, spec, rate, seed, threads):
         super().__init__(len(task.images), spec, seed, per_epoch=1, threads=threads)
         torch.manual_seed(seed)
-        self.task, self.net = task, Net()
+        self.task, self.net = task, Net().to(memory_format=torch.channels_last)
         self.augment = augmentation(SIZE)
         self.slow = copy.deepcopy(self.net).requires_grad_(False)
         self.queue = torch.empty(0, self.net.head[-1].out_features)
@@ -157,9 +157,12 @@ class ImageTrainer(Trainer):
         with torch.no_grad():
             return self.augment(self.task.images[rows].float() / 255)
 
+    def body(self, images, net=None):
+        with torch.autocast("cpu", torch.bfloat16):  # twice as fast
+            return (net or self.net).body(images.contiguous(memory_format=torch.channels_last)).float()
+
     def embed(self, images, net=None):
-        net = net or self.net
-        return normalize(net.head(net.body(images)), dim=1)
+        return normalize((net or self.net).head(self.body(images, net)), dim=1)
 
     def embed_all(self):
         self.refreshed += 2 * self.rows
@@ -201,7 +204,7 @@ class ImageTrainer(Trainer):
 
     def features(self, images):
         with torch.no_grad():
-            parts = [normalize(self.net.body(part.float() / 255), dim=1) for part in images.split(256)]
+            parts = [normalize(self.body(part.float() / 255), dim=1) for part in images.split(256)]
         return torch.cat(parts).numpy()
 
 
