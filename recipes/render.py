@@ -167,7 +167,16 @@ def losses(lines):
             ]
         )
     head = ["method", "L_global", "against random", "L_train", "gap against random", "positive's probability"]
-    return table(head, rows)
+    return table(head, rows) + "".join(map(staleness, lines))
+
+
+def staleness(line):
+    """Of the embeddings that an order without an extra pass is made from; nothing for other orders."""
+    shares = [figure["kept_by_fresh_pass"] for figure in line["figures"] if "kept_by_fresh_pass" in figure]
+    if not shares:
+        return ""
+    words = ", ".join(f"{100 * share:.0f} %" for share in shares)
+    return f"\nEdges of `{line['method']}` that a fresh pass would keep, from the second epoch on: {words}.\n"
 
 
 def picture_of_losses(lines, path):
