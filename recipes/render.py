@@ -187,9 +187,10 @@ def picture_of_losses(lines, path):
         color = "0.3" if line["method"] == BASE else f"C{at}"
         found = line["figures"]
         epochs = [point["epoch"] for point in found]
-        one.plot(epochs, [point["loss_global"] for point in found], color=color, label=line["method"])
+        one.plot(epochs, [point["loss_global"] for point in found], color=color)
         one.plot(epochs, [point["loss_train"] for point in found], color=color, linestyle="--")
-        two.plot(epochs, [point["positive_probability_global"] for point in found], color=color)
+        shares = [point["positive_probability_global"] for point in found]
+        two.plot(epochs, shares, color=color, label=line["method"])
         steps = [(point["epoch"], point["loss_of_steps"]) for point in found]
         at_epochs = [epoch + n / len(means) for epoch, means in steps for n in range(len(means))]
         three.plot(at_epochs, [mean for _, means in steps for mean in means], color=color, linewidth=0.8)
@@ -198,7 +199,7 @@ def picture_of_losses(lines, path):
     one.set(title="L_global, L_train (dashed)", xlabel="epoch", yscale="log")
     two.set(title="softmax share of the positive, all pairs", xlabel="epoch")
     three.set(title="loss a step", xlabel="epoch", yscale="log")
-    for axes in (one, three):
+    for axes in (two, three):
         axes.legend(frameon=False, fontsize=8)
     for axes in (one, two, three):
         axes.grid(alpha=0.3)
