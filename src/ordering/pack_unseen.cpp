@@ -82,8 +82,8 @@ double BlockSums::objective() const noexcept {
 
 double block_sums_bytes(std::size_t vertices, std::size_t cols, std::size_t block_size) noexcept {
   if (block_size < kLeastSummedBlock) return 0;
-  const auto blocks = static_cast<double>(vertices / block_size + 1);
-  return blocks * static_cast<double>((cols + 31) / 32 * 32) * 8;
+  const std::size_t blocks = vertices / block_size + 1, stride = (cols + 31) / 32 * 32;
+  return 8 * static_cast<double>(blocks) * static_cast<double>(stride);
 }
 
 }  // namespace gcbs
