@@ -69,6 +69,23 @@ def test_edges_and_threshold_are_the_definitions(gcbs, pair, tmp_path, words, qu
     assert report["options"]["quantile"] == quantile
 
 
+def test_columns_of_equal_rows_are_in_order_where_they_are_few_and_many(gcbs, tmp_path):
+    """500 different y, each several times and not side by side: rows have no edge, a few, hundreds."""
+    random = np.random.default_rng(5)
+    x, kinds = random.normal(size=(1999, 6)), random.normal(size=(500, 6))
+    x[:40] = kinds[7] + 0.1 * random.normal(size=(40, 6))
+    y = kinds[random.integers(500, size=1999)]
+    y[random.permutation(1999)[:300]] = kinds[7]
+    np.save(tmp_path / "X.npy", x.astype(np.float32))
+    np.save(tmp_path / "Y.npy", y.astype(np.float32))
+    report = gcbs.json("order", "X.npy", "Y.npy", "-k", 16, "-m", 20, "-o", "o.npy", "--edges", "e.npy")
+    edges = np.load(tmp_path / "e.npy")
+    s = similarities(x.astype(np.float32), y.astype(np.float32))
+    assert np.array_equal(edges, edges_above(s, report["threshold"]["value"]))
+    counts = np.bincount(edges[:, 0], minlength=1999)
+    assert (counts == 0).any() and ((counts > 0) & (counts <= 3)).any() and (counts >= 300).any()
+
+
 def test_y_left_out_means_y_is_x(gcbs, pair, tmp_path):
     gcbs("order", "X.npy", "-k", 16, "-o", "a.npy", "--edges", "ea.npy")
     gcbs("order", "X.npy", "X.npy", "-k", 16, "-o", "b.npy", "--edges", "eb.npy")
