@@ -21,6 +21,7 @@ TASKS = {
     "code-search-docstrings": partial(code_search.load, docstrings=True),
     "code-search-5000": partial(code_search.load, rows=5000),
     "sentences": sentences.load,
+    "sentences-10000": partial(sentences.load, rows=10_000),
     "sentences-triples": sentences.load_triples,
     "vision": vision.load,
     "vision-imagenette": vision.load_imagenette,

@@ -208,16 +208,29 @@ def picture_of_losses(lines, path):
 
 
 def ours(name, lines):
-    """Which lines a part of the page is about: `main` (the task's defaults), or one setting varied."""
+    """Which lines a part of the page is about: `main` (the task's defaults), or one setting varied.
+
+    A setting is varied where a method was run with it and without it: both are shown.
+    """
     main = ("method", "block", "extra", "mine", "relative_margin", "groups", "mask", "epochs")
     if name in (None, "main"):
         return [line for line in lines if not _varied(line, main)]
-    return [line for line in lines if line["method"] == BASE or name in settings(line["method"])]
+    run = {line["method"] for line in lines}
+    without = {method: leave_out(method, name) for method in run if name in settings(method)}
+    varied = {method for pair in without.items() if pair[1] in run for method in pair}
+    return [line for line in lines if line["method"] in varied | {BASE}]
 
 
 def settings(method):
     """{name: value} as they are typed."""
     return dict(word.split("=") for word in method.partition(":")[2].split(",") if word)
+
+
+def leave_out(method, name):
+    """The method as it is typed without a setting."""
+    kind, _, words = method.partition(":")
+    kept = [word for word in words.split(",") if word and not word.startswith(f"{name}=")]
+    return kind + (":" + ",".join(kept) if kept else "")
 
 
 def _varied(line, known):

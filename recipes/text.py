@@ -33,6 +33,8 @@ class PairTask:
     seeds: int
     negatives: list[str] | None = None
     """a hard negative of each row, where the data has them; columns for the whole batch"""
+    group_of_row: np.ndarray | None = None
+    """rows that are never contrasted, where that is more than having one document"""
 
     def run(self, encoder, spec, rate, seed, per_epoch, threads, trainer=False):
         """trainer: by sentence-transformers' own, with the integration, instead of the plain loop."""
@@ -48,10 +50,10 @@ class TextTrainer(Trainer):
 
     def __init__(self, task, encoder, spec, rate, seed, per_epoch=4, threads=0):
         self.document_of_row = noisy(task.document_of_row, spec.noise, seed)
-        shared = len(np.unique(self.document_of_row)) < len(self.document_of_row)
-        super().__init__(
-            len(task.x), spec, seed, per_epoch, threads, groups=self.document_of_row if shared else None
-        )
+        self.group_of_row = self.document_of_row if task.group_of_row is None else task.group_of_row
+        shared = len(np.unique(self.group_of_row)) < len(self.group_of_row)
+        groups = self.group_of_row if shared else None
+        super().__init__(len(task.x), spec, seed, per_epoch, threads, groups)
         self.encoder = encoder
         self.x = encoder.tokenise(task.x, task.lengths[0])
         self.documents = encoder.tokenise(task.documents, task.lengths[1])
@@ -68,14 +70,13 @@ class TextTrainer(Trainer):
         return self.evaluation(self.encoder.encode)
 
     def loss(self, batch, more):
-        k, own = len(batch), self.document_of_row[batch]
-        rows = np.concatenate([batch, more]) if self.spec.sides == 2 else batch
-        more = self.document_of_row[more]
+        k = len(batch)
         if self.spec.sides == 1 and self.mined is not None:
-            more = np.unique(more)
-        x = self.encoder.embed(self.x, rows)
-        y = self.encoder.embed(self.documents, np.concatenate([own, more]))
-        same = self.same(own, more, batch)
+            more = more[np.unique(self.document_of_row[more], return_index=True)[1]]
+        rows = np.concatenate([batch, more])
+        x = self.encoder.embed(self.x, rows if self.spec.sides == 2 else batch)
+        y = self.encoder.embed(self.documents, self.document_of_row[rows])
+        same = self.same(batch, rows)
         if self.negatives:
             y = torch.cat([y, self.encoder.embed(self.negatives, batch)])
             same = np.pad(same, ((0, 0), (0, k)))
@@ -84,13 +85,13 @@ class TextTrainer(Trainer):
         loss = contrast(x, y, k, self.spec.temperature, same, self.spec.direction)
         return loss, x[:k].detach(), y[:k].detach()
 
-    def same(self, own, more, batch):
-        """Which columns must not count as negatives of a row."""
-        same = np.zeros((len(own), len(own) + len(more)), bool)
+    def same(self, batch, columns):
+        """Which columns must not count as negatives of a row; the first are the batch's own."""
+        same = np.zeros((len(batch), len(columns)), bool)
         if self.spec.groups:
-            same = own[:, None] == np.concatenate([own, more])[None]
+            same = self.group_of_row[batch, None] == self.group_of_row[None, columns]
         if self.spec.mask:
-            same[:, : len(own)] |= self.sampler.mask(batch)
+            same[:, : len(batch)] |= self.sampler.mask(batch)
         np.fill_diagonal(same, False)
         return same
 

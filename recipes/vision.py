@@ -29,27 +29,25 @@ IMAGENETTE = {
     "imagenette64_train.rec.gz": (LAYOUT, "Imagenette, github.com/fastai/imagenette; 64 x 64"),
     "imagenette64_val.rec.gz": (LAYOUT, "Imagenette, github.com/fastai/imagenette; 64 x 64"),
 }
-SIZE = 32
-"""of an image, in pixels"""
 SLOW = 0.99
 """share of the old weights that MoCo's slow copy keeps at a step"""
 
 
 def load(where):
     """CIFAR-10: 10,000 training images; 2,000 others to choose by, 2,000 test images."""
-    return load_images(where, "vision", CIFAR, train=10_000, dev=2_000, test=2_000)
+    return load_images(where, "vision", CIFAR, size=32, train=10_000, dev=2_000, test=2_000)
 
 
 def load_imagenette(where):
-    """Imagenette at 32 pixels: 8,000 training images, 1,469 to choose by, the validation set as test."""
-    return load_images(where, "vision-imagenette", IMAGENETTE, train=8_000, dev=1_469, test=3_925)
+    """Imagenette: 4,000 training images; 1,000 others to choose by, 2,000 of the validation set as test."""
+    return load_images(where, "vision-imagenette", IMAGENETTE, size=64, train=4_000, dev=1_000, test=2_000)
 
 
-def load_images(where, name, names, train, dev, test):
+def load_images(where, name, names, size, train, dev, test):
     files.require(where, names)
     of_train, of_test = names
-    images, labels = records(where / of_train, train + dev)
-    held_out, held_out_labels = records(where / of_test, test)
+    images, labels = records(where / of_train, train + dev, size)
+    held_out, held_out_labels = records(where / of_test, test, size)
     return ImageTask(
         images[:train],
         labels[:train],
@@ -58,17 +56,17 @@ def load_images(where, name, names, train, dev, test):
     )
 
 
-def records(path, count):
-    """Some of the images, drawn the same each time, as uint8 count x 3 x 32 x 32, and their labels."""
+def records(path, count, size):
+    """Some of the images, drawn the same each time, as uint8 count x 3 x size x size, and their labels."""
     content, at, starts = gzip.open(path).read(), 0, []
     while at < len(content):
         starts.append(at)
         at += 3 + struct.unpack_from("<H", content, at + 1)[0]
     images, labels = [], []
     for at in np.random.default_rng(0).permutation(starts)[:count].tolist():
-        label, size = struct.unpack_from("<BH", content, at)
-        image = Image.open(io.BytesIO(content[at + 3 : at + 3 + size])).convert("RGB")
-        image = image.resize((SIZE, SIZE), Image.Resampling.BOX)
+        label, length = struct.unpack_from("<BH", content, at)
+        image = Image.open(io.BytesIO(content[at + 3 : at + 3 + length])).convert("RGB")
+        image = image.resize((size, size), Image.Resampling.BOX)
         images.append(np.asarray(image).transpose(2, 0, 1))
         labels.append(label)
     return torch.from_numpy(np.stack(images)), np.array(labels)
@@ -148,7 +146,7 @@ class ImageTrainer(Trainer):
         super().__init__(len(task.images), spec, seed, per_epoch=1, threads=threads)
         torch.manual_seed(seed)
         self.task, self.net = task, Net().to(memory_format=torch.channels_last)
-        self.augment = augmentation(SIZE)
+        self.augment = augmentation(task.images.shape[-1])
         self.slow = copy.deepcopy(self.net).requires_grad_(False)
         self.queue = torch.empty(0, self.net.head[-1].out_features)
         self.optimise(torch.optim.AdamW(self.net.parameters(), lr=rate, weight_decay=1e-4))

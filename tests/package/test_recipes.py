@@ -64,12 +64,12 @@ def test_images_of_a_record_file_and_one_epoch_on_them(tmp_path):
                 held = io.BytesIO()
                 Image.new("RGB", (16, 16), (at * 5, 255 - at * 5, 100)).save(held, "JPEG")
                 file.write(struct.pack("<BH", at % 2, len(held.getvalue())) + held.getvalue())
-    images, labels = vision.records(tmp_path / "cifar10_jpeg_train.rec.gz", 40)
+    images, labels = vision.records(tmp_path / "cifar10_jpeg_train.rec.gz", 40, 32)
     assert images.shape == (40, 3, 32, 32)
     shade = images[:, 0].float().mean((1, 2)) / 5  # the number of the record
     assert len(np.unique(shade.round())) == 40 and (abs(shade - shade.round()) < 0.45).all()
     assert (shade.round().int().numpy() % 2 == labels).all()
-    again, _ = vision.records(tmp_path / "cifar10_jpeg_train.rec.gz", 40)
+    again, _ = vision.records(tmp_path / "cifar10_jpeg_train.rec.gz", 40, 32)
     assert (again == images).all()
     task = vision.ImageTask(
         images, labels, {"dev": (images[:4], labels[:4]), "test": (images[4:], labels[4:])}, "vision"
