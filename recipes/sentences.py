@@ -78,7 +78,8 @@ def load(where, rows=None):
 def load_triples(where):
     """6,159 SNLI triples (none with a sentence in an STS set): each brings its own hard negative.
 
-    Triples that share a sentence, or are linked by others that do, are never contrasted. dev is STS-B's dev set, test the mean of the seven tasks.
+    Triples that share a premise or an entailed sentence, or are linked by others that do, are never
+    contrasted. dev is STS-B's dev set, test the mean of the seven tasks.
     """
     files.require(where, TRIPLES | SCORED)
     train = [row for row in files.tab_lines(where / "snli_devtest_triples.tsv.gz") if row["in_sts"] == "0"]

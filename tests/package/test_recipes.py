@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 Image = pytest.importorskip("PIL.Image")
 pytest.importorskip("sentence_transformers")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from recipes import code_search, files, metrics, record, spec, text, vision  # noqa: E402
+from recipes import code_search, files, metrics, record, render, sentences, spec, text, vision  # noqa: E402
 from recipes.encoders import Encoder, Tokens  # noqa: E402
 
 
@@ -208,6 +208,32 @@ def test_every_kind_of_method_learns(data, method):
     more = {"random:extra=4": 4 * 30, "random:extra=4,sides=2": 8 * 30}.get(method, 0)
     assert run.encoded == 2 * 300 * 2 + more or "mine" in method and run.encoded > 2 * 300 * 2
     assert (run.refreshed > 0) == (method not in ("random", "rcm:warmup=1,observe=1"))
+
+
+def test_triples_that_share_a_sentence_are_one_group(tmp_path):
+    rows = ["a b x", "a c y", "d c z", "e f x", "g b w"]  # a-b, a-c, d-c, g-b hang together
+    with gzip.open(tmp_path / "snli_devtest_triples.tsv.gz", "wt") as file:
+        file.write("source\tin_sts\tsent0\tsent1\thard_neg\n")
+        file.writelines("dev\t0\t" + row.replace(" ", "\t") + "\n" for row in rows)
+        file.write("dev\t1\te\tb\tv\n")  # in an STS set: left out, and no link
+    (tmp_path / "sts_eval.tsv.gz").touch()
+    task = sentences.load_triples(tmp_path)
+    assert task.x == ["a", "a", "d", "e", "g"] and task.negatives == ["x", "y", "z", "x", "w"]
+    assert [task.documents[at] for at in task.document_of_row] == ["b", "c", "c", "f", "b"]
+    first, other = task.group_of_row[0], task.group_of_row[3]
+    assert first != other and task.group_of_row.tolist() == [first, first, first, other, first]
+
+
+def test_a_varied_setting_is_shown_with_and_without_it():
+    methods = ["random", "pack", "pack:block=8", "pack:block=8,mine=1", "random:noise=0.1", "rcm"]
+    lines = [{"method": method} for method in methods]
+
+    def shown(name):
+        return [line["method"] for line in render.ours(name, lines)]
+
+    assert shown("block") == ["random", "pack", "pack:block=8"]  # pack:mine=1 was not run
+    assert shown("mine") == ["random", "pack:block=8", "pack:block=8,mine=1"]
+    assert shown("noise") == ["random", "random:noise=0.1"]
 
 
 def test_hard_negatives_of_the_data_are_columns(data):
