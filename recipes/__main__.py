@@ -101,7 +101,9 @@ def arguments():
     parser.add_argument("--threads", type=int, default=0, help="0: as many as there are")
     parser.add_argument("--figures", action="store_true", help="losses at the start of every epoch, too")
     parser.add_argument("--trainer", action="store_true", help="by sentence-transformers' trainer")
-    parser.add_argument("--per-epoch", type=int, default=4, help="evaluations an epoch")
+    parser.add_argument(
+        "--per-epoch", type=int, default=4, help="evaluations an epoch; 0: before and after training only"
+    )
     parser.add_argument("--part", default="0/1", help="take every n-th method from the i-th on: i/n")
     return parser.parse_args()
 

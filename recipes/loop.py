@@ -92,7 +92,7 @@ class Trainer:
         """The curve: [{"step": ..., metrics...}]."""
         torch.manual_seed(self.seed)
         curve, step = [self.measure(0)], 0
-        every = max(1, len(self.sampler) // self.per_epoch)
+        every = max(1, len(self.sampler) // self.per_epoch) if self.per_epoch else self.total
         for epoch in range(self.spec.epochs):
             self.prepare(epoch)
             self.sampler.set_epoch(epoch)
@@ -103,7 +103,8 @@ class Trainer:
                 with self.clock("train"):
                     steps.append(self.step(at, np.asarray(batch)))
                 step += 1
-                if at == last or ((at + 1) % every == 0 and last - at >= every // 2):
+                ends = at == last and (self.per_epoch or step == self.total)
+                if ends or ((at + 1) % every == 0 and last - at >= every // 2):
                     curve.append(self.measure(step))
                     self.report(epoch=epoch, **curve[-1])
             if self.look:

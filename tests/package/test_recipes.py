@@ -249,6 +249,15 @@ def test_hard_negatives_of_the_data_are_columns(data):
     assert run.encoded == 3 * 20
 
 
+@pytest.mark.parametrize("per_epoch, steps", [(0, [0, 30]), (1, [0, 15, 30]), (2, [0, 7, 15, 22, 30])])
+def test_evaluations_an_epoch(data, per_epoch, steps):
+    torch.set_num_threads(1)
+    task = code_search.load(data)
+    resolved = spec.resolve(spec.parse("random:batch_size=20,epochs=2"), task)
+    run = text.TextTrainer(task, TinyEncoder(), resolved, 0.1, 0, per_epoch=per_epoch, threads=1)
+    assert [point["step"] for point in run.train()] == steps
+
+
 def test_noise_swaps_documents_and_keeps_their_counts():
     rows = np.arange(1000) % 300
     swapped = text.noisy(rows, 0.1, seed=1)
