@@ -58,8 +58,9 @@ void declare_filter(CLI::App& verb, FilterFlags& flags, const char* what, const 
       ->type_name("FILE.npy")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  add_filter(verb, "--relative-margin", flags.relative_margin,
-             std::string("nor are pairs more similar than (1 - V) times their positive; 0 <= V <= 1") + margin)
+  add_filter(
+      verb, "--relative-margin", flags.relative_margin,
+      std::string("nor are pairs more similar than (1 - V) times their positive; 0 <= V <= 1") + margin)
       ->type_name("V");
   add_filter(verb, "--absolute-margin", flags.absolute_margin,
              "nor pairs more similar than their positive less V")

@@ -76,7 +76,8 @@ void declare_flags(CLI::App& verb, OrderFlags& flags) {
   verb.add_option(
           "--method", flags.method,
           "pack (default): batches that maximise their loss; rcm, cm: reverse Cuthill-McKee, the paper's "
-          "order, and its mirror; chain: the paper's Algorithm 1 as printed; random, natural: for comparison, "
+          "order, and its mirror; chain: the paper's Algorithm 1 as printed; random, natural: for "
+          "comparison, "
           "these read no graph (no threshold, no edges)")
       ->type_name("METHOD")
       ->group("Batches");
