@@ -90,6 +90,8 @@ class Programs:
         """The report of one `gcbs order`, with the wall seconds of the process and the sum of the stages
         that the peers are compared with."""
         command = [self.program, "order", *files, "-k", case.k, "-m", case.m]
+        plain = {"--method": "rcm", "--relative-margin": "none"}  # the paper's order, unless the case says
+        command += [word for pair in plain.items() if pair[0] not in case.flags for word in pair]
         command += ["--threads", self.threads, "--json", "-o", folder / "order.npy", *case.flags, *flags]
         command += ["--edges", edges] if edges else []
         command += ["--extra-output", folder / "extra.npy"] if "--extra" in case.flags else []

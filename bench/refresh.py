@@ -58,6 +58,7 @@ def order(program, files, groups, out, start=None):
     report, _ = call(
         [
             *(program, "order", *files, "--groups", groups, "-k", K, "-m", M, "--method", "pack"),
+            *("--relative-margin", "none"),
             *("-o", out, "--json", "--quiet", *words),
         ]
     )

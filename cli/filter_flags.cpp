@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::uint64_t kMostSkipped = 0x7fffffff;
 constexpr const char* kDuplicates = "duplicates";
+constexpr const char* kNoMargin = "none";
 
 constexpr Flag kRelativeMargin{"--relative-margin", "--relative-margin 0.05"},
     kAbsoluteMargin{"--absolute-margin", "--absolute-margin 0.1"},
@@ -18,11 +19,13 @@ CLI::Option* add_filter(CLI::App& verb, const char* name, auto& word, const std:
   return verb.add_option(name, word, text)->group("False negatives");
 }
 
-void resolve_margins(const FilterFlags& flags, FilterOptions& options) {
-  if (flags.relative_margin) {
+void resolve_margins(const FilterFlags& flags, std::optional<double> by_default, FilterOptions& options) {
+  if (!flags.relative_margin && !flags.absolute_margin && !flags.max_score)
+    options.relative_margin = by_default;
+  if (flags.relative_margin && *flags.relative_margin != kNoMargin) {
     options.relative_margin = real_number(kRelativeMargin, *flags.relative_margin);
     if (!(*options.relative_margin >= 0 && *options.relative_margin <= 1))
-      throw wrong_value(kRelativeMargin, *flags.relative_margin, "a number from 0 to 1");
+      throw wrong_value(kRelativeMargin, *flags.relative_margin, "a number from 0 to 1, or none");
   }
   if (flags.absolute_margin) {
     options.absolute_margin = real_number(kAbsoluteMargin, *flags.absolute_margin);
@@ -47,15 +50,17 @@ void resolve_guide(const FilterFlags& flags, bool one_side, FilterRequest& reque
 
 }  // namespace
 
-void declare_filter(CLI::App& verb, FilterFlags& flags, const char* what, const char* groups) {
+void declare_filter(CLI::App& verb, FilterFlags& flags, const char* what, const char* groups,
+                    const char* margin) {
   add_filter(verb, "--groups", flags.groups,
              "whole numbers, one a row: rows with the same number are " + std::string(what) + groups +
                  "; may be repeated")
       ->type_name("FILE.npy")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  add_filter(verb, "--relative-margin", flags.relative_margin,
-             "nor are pairs more similar than (1 - V) times their positive; 0 <= V <= 1")
+  add_filter(
+      verb, "--relative-margin", flags.relative_margin,
+      std::string("nor are pairs more similar than (1 - V) times their positive; 0 <= V <= 1") + margin)
       ->type_name("V");
   add_filter(verb, "--absolute-margin", flags.absolute_margin,
              "nor pairs more similar than their positive less V")
@@ -63,8 +68,8 @@ void declare_filter(CLI::App& verb, FilterFlags& flags, const char* what, const 
   add_filter(verb, "--max-score", flags.max_score, "nor pairs more similar than V")->type_name("V");
 }
 
-void declare_pair_filter(CLI::App& verb, FilterFlags& flags, const char* what) {
-  declare_filter(verb, flags, what, "; or the word duplicates: rows with equal x or equal y");
+void declare_pair_filter(CLI::App& verb, FilterFlags& flags, const char* what, const char* margin) {
+  declare_filter(verb, flags, what, "; or the word duplicates: rows with equal x or equal y", margin);
   verb.add_flag("--symmetric", flags.symmetric,
                 "judge a pair by the largest of s(x_i,y_j), s(x_j,y_i), s(x_i,x_j), s(y_i,y_j)")
       ->group("False negatives");
@@ -77,7 +82,7 @@ void declare_pair_filter(CLI::App& verb, FilterFlags& flags, const char* what) {
       ->type_name("R");
 }
 
-FilterRequest resolve_filter(const FilterFlags& flags, bool one_side) {
+FilterRequest resolve_filter(const FilterFlags& flags, bool one_side, std::optional<double> margin) {
   FilterRequest request;
   for (const std::string& word : flags.groups) {
     if (word == kDuplicates)
@@ -86,7 +91,7 @@ FilterRequest resolve_filter(const FilterFlags& flags, bool one_side) {
       request.group_files.push_back(needed(word, "the name after --groups", "an empty name is no file",
                                            "for example --groups ids.npy"));
   }
-  resolve_margins(flags, request.options);
+  resolve_margins(flags, margin, request.options);
   resolve_guide(flags, one_side, request);
   request.options.symmetric = flags.symmetric;
   if (flags.skip_top) request.options.skip_top = whole_number(kSkipTop, *flags.skip_top, 0, kMostSkipped);

@@ -62,6 +62,7 @@ void resolve_paper(const OrderFlags& flags, PipelineOptions& options) {
                         "--paper finds the threshold as the paper's listing does");
   if (flags.method && options.ordering.method != Method::rcm)
     throw contradiction("--paper", "--method " + *flags.method, "the paper's listing orders by rcm");
+  options.ordering.method = Method::rcm;
   options.similarity.threshold = ThresholdMode::paper;
   options.similarity.keep_diagonal = true;
   options.ordering.paper_degrees = true;
@@ -74,15 +75,17 @@ void declare_flags(CLI::App& verb, OrderFlags& flags) {
   declare_batch_size(verb, flags.batch_size);
   verb.add_option(
           "--method", flags.method,
-          "rcm (default), cm: reverse Cuthill-McKee and its mirror; pack: blocks that maximise the loss in "
-          "batches; chain: the paper's Algorithm 1 as printed; random, natural: for comparison, these read "
-          "no graph (no threshold, no edges)")
+          "pack (default): batches that maximise their loss; rcm, cm: reverse Cuthill-McKee, the paper's "
+          "order, and its mirror; chain: the paper's Algorithm 1 as printed; random, natural: for "
+          "comparison, "
+          "these read no graph (no threshold, no edges)")
       ->type_name("METHOD")
       ->group("Batches");
   declare_pack(verb, flags.pack);
   declare_batches(verb, flags.batches);
   declare_temperature(verb, flags.temperature, "Batches");
-  declare_pair_filter(verb, flags.filter, "no edges, and never share a batch");
+  declare_pair_filter(verb, flags.filter, "no edges, and never share a batch",
+                      ", or none; default 0 where no margin is given and a graph is read");
   declare_graph(verb, flags.graph);
   verb.add_flag("--normalised", flags.inputs.normalised,
                 "rows are unit vectors already (checked): use them as they are")
@@ -141,7 +144,8 @@ OrderRequest resolve(const OrderFlags& flags) {
   options.isa = run.isa;
   options.memory_limit = run.memory_limit;
   if (flags.paper) resolve_paper(flags, options);
-  request.filter = resolve_filter(flags.filter, request.x == request.y);
+  const auto margin = default_relative_margin(options.ordering.method, options.similarity.threshold);
+  request.filter = resolve_filter(flags.filter, request.x == request.y, margin);
   refuse_paper_filter(request.filter, options.similarity, flags.paper);
   if (flags.edges && !needs_graph(options.ordering.method))
     throw contradiction("--edges", "--method " + *flags.method,

@@ -72,9 +72,10 @@ void declare_inputs(CLI::App& verb, InputFlags& flags);
 void declare_batch_size(CLI::App& verb, Word& batch_size);
 void declare_temperature(CLI::App& verb, Word& temperature, const char* group);
 void declare_graph(CLI::App& verb, GraphFlags& flags);
-void declare_filter(CLI::App& verb, FilterFlags& flags, const char* what, const char* groups = "");
-/// And those that judge pairs from both sides, or choose edges.
-void declare_pair_filter(CLI::App& verb, FilterFlags& flags, const char* what);
+void declare_filter(CLI::App& verb, FilterFlags& flags, const char* what, const char* groups = "",
+                    const char* margin = "");
+/// And those that judge pairs from both sides, or choose edges. `margin`: what is done where none is given.
+void declare_pair_filter(CLI::App& verb, FilterFlags& flags, const char* what, const char* margin = "");
 void declare_output(CLI::App& verb, RunFlags& flags);
 void declare_run(CLI::App& verb, RunFlags& flags, const char* seed_of);
 
@@ -83,7 +84,9 @@ InputFiles resolve_inputs(const InputFlags& flags, const char* example);
 std::size_t resolve_batch_size(const Word& batch_size);
 double resolve_temperature(const std::string& temperature);
 void resolve_graph(const GraphFlags& flags, SimilarityOptions& options);
-FilterRequest resolve_filter(const FilterFlags& flags, bool one_side = true);
+/// `margin`: the relative one where no margin is given.
+FilterRequest resolve_filter(const FilterFlags& flags, bool one_side = true,
+                             std::optional<double> margin = {});
 void refuse_paper_filter(const FilterRequest& request, const SimilarityOptions& similarity, bool paper);
 RunOptions resolve_run(const RunFlags& flags);
 Method method_of(const std::string& name);

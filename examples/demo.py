@@ -92,8 +92,8 @@ def show_report(report: dict, quantile: float) -> None:
     stages = [f"{stage['name']} {stage['seconds']:.3f}" for stage in report["stages"]]
     value = report["threshold"]["value"]
     print(f"  N x d      {report['n']:,} x {report['d']}")
-    print(f"  threshold  {value:.6f}, the {quantile}-quantile of all N x N similarities")
-    print(f"  edges      {report['edges']:,} hard negatives: similarity above the threshold")
+    print(f"  edges      {report['edges']:,} hard negatives, {1 - quantile:.2%} of the N x N pairs: the most")
+    print(f"             similar, above {value:.6f}, that are not more similar than their own positive")
     print(f"  seconds    {report['seconds']:.3f} on {report['threads']} thread(s), {report['isa']}")
     indent = " " * 13
     print(textwrap.fill("  ".join(stages), 100, initial_indent=indent, subsequent_indent=indent))

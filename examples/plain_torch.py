@@ -11,7 +11,7 @@ pairs = [meaning + torch.randn(1200, 64) for _ in "xy"]
 data = TensorDataset(torch.arange(1200), *pairs)  # each sample brings its row number
 model = torch.nn.Linear(64, 64)
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-sampler = gcbs.BatchSampler(data, batch_size=50, method="pack")
+sampler = gcbs.BatchSampler(data, batch_size=50)
 loader = DataLoader(data, batch_sampler=sampler)
 
 for epoch in range(4):

@@ -80,7 +80,8 @@ class TrainerRun:
 
     def train(self):
         spec, model = self.spec, self.encoder.model
-        options = {name: value for name, value in spec.sampler.items() if name != "extra"}
+        options = {"relative_margin": None} | spec.sampler
+        options.pop("extra", None)
         sampler = TimedGCBS(
             self.clock,
             model,

@@ -80,7 +80,7 @@ class Trainer:
 
     def make_sampler(self):
         spec = self.spec
-        options = {"threads": self.threads, "progress": False} | spec.sampler
+        options = {"threads": self.threads, "progress": False, "relative_margin": None} | spec.sampler
         if spec.groups and self.groups is not None:
             options["groups"] = self.groups
         if spec.method != "metis":
@@ -181,7 +181,8 @@ class Trainer:
         """Numbers of the edges, one each."""
         groups = {} if self.groups is None else {"groups": self.groups}
         run = {"threads": self.threads, "progress": False, "verdict": False}
-        found = gcbs.plan(x, y, batch_size=self.spec.batch_size, edges=True, **groups, **run).edges
+        options = {"batch_size": self.spec.batch_size, "edges": True, "relative_margin": None}
+        found = gcbs.plan(x, y, **options, **groups, **run).edges
         return found[:, 0].astype(np.int64) * self.rows + found[:, 1]
 
     def mine(self, x, y):

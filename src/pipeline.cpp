@@ -47,6 +47,11 @@ bool changes_batches(const BatchOptions& options) {
 
 }  // namespace
 
+std::optional<double> default_relative_margin(Method method, ThresholdMode threshold) noexcept {
+  if (!needs_graph(method) || threshold == ThresholdMode::paper) return {};
+  return 0.0;
+}
+
 OrderResult order_pairs(const MatrixView& x, const MatrixView& y, const PipelineOptions& options,
                         Observer* observer) {
   check_shapes(x, y, options.batch_size);

@@ -46,7 +46,7 @@ struct PackOptions {
 };
 
 struct OrderingOptions {
-  Method method = Method::rcm;
+  Method method = Method::pack;
   PackOptions pack;  ///< of Method::pack
   std::uint64_t seed = 0;
   /// Count a diagonal entry twice in a vertex's degree, as scipy does (the paper's listing keeps it).

@@ -21,10 +21,16 @@ struct VerdictOptions {
   double temperature = 0.05;
 };
 
+/// The relative margin where nobody asks for a margin: nothing more similar than its own positive is a
+/// negative. None for methods that read no graph, and for the paper's threshold. docs/results.md says why.
+std::optional<double> default_relative_margin(Method method, ThresholdMode threshold) noexcept;
+
 struct PipelineOptions {
   std::size_t batch_size = 0;  ///< k, at least 2; neighbours default to it
   SimilarityOptions similarity;
-  FilterOptions filter;      ///< which negatives may be edges; neighbours and quantile count admissible ones
+  /// Which negatives may be edges; neighbours and quantile count admissible ones. As it is given: the
+  /// default margin is for who asks people, the program and the package.
+  FilterOptions filter;
   OrderingOptions ordering;  ///< seed and threads come from the fields below
   BatchOptions batches;      ///< how the order becomes batches
   std::uint64_t seed = 0;

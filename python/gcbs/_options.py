@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
+from . import _core
 from ._arrays import as_groups, as_integers, as_matrix
 from ._errors import InputError
 from ._progress import Progress
@@ -35,7 +36,7 @@ class MarginOptions(TypedDict, total=False):
     """Which negatives are suspected to be positives."""
 
     relative_margin: float | None
-    """pairs more similar than (1 - V) times their positive"""
+    """pairs more similar than (1 - V) times their positive. Of orders 0 where no margin is named; None: no"""
     absolute_margin: float | None
     """pairs more similar than their positive less V"""
     max_score: float | None
@@ -98,7 +99,7 @@ class OrderOptions(GraphOptions, FilterOptions, BatchOptions, RunOptions, total=
     """Options of ``gcbs.order``, ``gcbs.plan`` and ``gcbs.BatchSampler``."""
 
     method: Method
-    """rcm (default): the paper's; pack: blocks that maximise the loss in batches; cm, chain, ..."""
+    """pack (default): batches that maximise their loss; rcm: the paper's; cm, chain, ..."""
     paper: bool
     """every choice as in the paper's listing"""
 
@@ -123,6 +124,9 @@ class MineOptions(MarginOptions, RunOptions, total=False):
     """rows are unit vectors already (checked)"""
 
 
+MARGINS = ("relative_margin", "absolute_margin", "max_score")
+
+
 def words_of(call: str, options: Mapping[str, Any], known: type) -> dict[str, Any]:
     """The options as the library reads them. Raises TypeError for one that the call does not have."""
     names = known.__annotations__ | {
@@ -134,6 +138,8 @@ def words_of(call: str, options: Mapping[str, Any], known: type) -> dict[str, An
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise TypeError(f"gcbs.{call}() has no option {name!r}{hint}")
     words = {name: value for name, value in options.items() if name not in ("copy", "progress")}
+    if "method" in names and not any(margin in words for margin in MARGINS):
+        words["relative_margin"] = _core.default_margin(words)
     copy = bool(options.get("copy", False))
     if "groups" in words:
         words["groups"] = as_groups(words["groups"])

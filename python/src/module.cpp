@@ -145,6 +145,8 @@ nb::object arrange(nb::handle order, nb::dict words, nb::handle tick) {
   return copied_to_numpy<std::int64_t>(made.order.old_of_new, {made.order.old_of_new.size()});
 }
 
+std::optional<double> margin_of(nb::dict words) { return default_margin(Given(std::move(words))); }
+
 nb::dict info() {
   MachineReport report;
   report.seconds = seconds_of([&] {
@@ -171,5 +173,6 @@ NB_MODULE(_core, module) {
   module.def("arrange", &py::arrange, "order"_a, "words"_a, "tick"_a.none());
   module.def("gap", &py::gap, "x"_a, "y"_a, "negatives"_a.none(), "command"_a, "words"_a, "tick"_a.none());
   module.def("mine", &py::mine, "x"_a, "corpus"_a, "words"_a, "tick"_a.none());
+  module.def("default_margin", &py::margin_of, "words"_a);
   module.def("info", &py::info);
 }

@@ -43,13 +43,23 @@ void read_margins(const Given& given, Options& options) {
   options.max_score = given.real("max_score");
 }
 
+void read_method(const Given& given, Method& method) {
+  if (given.flag("paper")) method = Method::rcm;
+  choose(given, "method", method_from, "rcm, cm, chain, pack, random, natural", method);
+}
+
+void read_threshold(const Given& given, ThresholdMode& threshold) {
+  choose(given, "threshold", threshold_mode_from, "exact, estimate, paper", threshold);
+  if (given.flag("paper")) threshold = ThresholdMode::paper;
+}
+
 void read_similarity(const Given& given, SimilarityOptions& options) {
   options.quantile = given.real("quantile");
   options.neighbours = given.real("neighbours");
   if (options.quantile && options.neighbours)
     throw Error(ErrorKind::usage, "quantile and neighbours contradict each other",
                 "both say how many edges to keep (q = 1 - m/N)", "leave one of them out");
-  choose(given, "threshold", threshold_mode_from, "exact, estimate, paper", options.threshold);
+  read_threshold(given, options.threshold);
   choose(given, "shortcut", shortcut_from, "auto, on, off", options.shortcut);
   options.normalised = given.flag("normalised");
 }
@@ -132,14 +142,11 @@ PipelineOptions pipeline_options(const Given& given) {
   read_similarity(given, options.similarity);
   options.filter = filter_options(given);
   OrderingOptions& ordering = options.ordering;
-  choose(given, "method", method_from, "rcm, cm, chain, pack, random, natural", ordering.method);
+  read_method(given, ordering.method);
   choose(given, "objective", objective_from, "edges, similarity, loss", ordering.pack.objective);
   choose(given, "effort", effort_from, "fast, default, best", ordering.pack.effort);
   if (given.has("start")) ordering.pack.from = integers_of(given.get("start"), "start");
-  if (given.flag("paper")) {
-    options.similarity.threshold = ThresholdMode::paper;
-    options.similarity.keep_diagonal = ordering.paper_degrees = true;
-  }
+  options.similarity.keep_diagonal = ordering.paper_degrees = given.flag("paper");
   set(options.batches.block, given.whole("block"));
   set(options.batches.random_share, given.real("random_share"));
   options.batches.epoch = given.whole("epoch");
@@ -154,6 +161,13 @@ PipelineOptions pipeline_options(const Given& given) {
     if (options.verdict) options.verdict->temperature = *temperature;
   }
   return options;
+}
+
+std::optional<double> default_margin(const Given& given) {
+  PipelineOptions options;
+  read_method(given, options.ordering.method);
+  read_threshold(given, options.similarity.threshold);
+  return default_relative_margin(options.ordering.method, options.similarity.threshold);
 }
 
 GapOptions gap_options(const Given& given) {

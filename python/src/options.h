@@ -33,6 +33,8 @@ class Given {
 };
 
 PipelineOptions pipeline_options(const Given& given);
+/// The relative margin of an order where no margin is given.
+std::optional<double> default_margin(const Given& given);
 GapOptions gap_options(const Given& given);
 MiningOptions mining_options(const Given& given);
 

@@ -42,19 +42,21 @@ def best_extras(s, edges, batch, count, ids):
 
 
 def test_blocks_stay_whole(gcbs, pairs):
-    plain, _ = order_of(gcbs, "-k", 12)
-    mixed, report = order_of(gcbs, "-k", 12, "--block", 4)
+    words = ["-k", 12, "--method", "rcm", "--relative-margin", "none"]  # an order that knows no batches
+    plain, _ = order_of(gcbs, *words)
+    mixed, report = order_of(gcbs, *words, "--block", 4)
     assert report["options"]["block"] == 4 and report["moved"] == 0 and report["batches"] == 3
     blocks = {tuple(block) for block in batches_of(plain, 4)}
     assert {tuple(block) for block in batches_of(mixed, 4)} == blocks and not np.array_equal(mixed, plain)
-    again, _ = order_of(gcbs, "-k", 12, "--block", 4)
-    other, _ = order_of(gcbs, "-k", 12, "--block", 4, "--seed", 1)
+    again, _ = order_of(gcbs, *words, "--block", 4)
+    other, _ = order_of(gcbs, *words, "--block", 4, "--seed", 1)
     assert np.array_equal(again, mixed) and not np.array_equal(other, mixed)
 
 
 def test_random_share_leaves_the_rest_in_its_batch(gcbs, pairs):
-    plain, _ = order_of(gcbs, "-k", 12)
-    drawn, report = order_of(gcbs, "-k", 12, "--random-share", 0.25)
+    words = ["-k", 12, "--relative-margin", "none"]
+    plain, _ = order_of(gcbs, *words)
+    drawn, report = order_of(gcbs, *words, "--random-share", 0.25)
     assert report["options"]["random_share"] == 0.25
     for before, after in zip(batches_of(plain, 12), batches_of(drawn, 12), strict=True):
         stay = len(before) - int(0.25 * len(before) + 0.5)
@@ -74,12 +76,13 @@ def test_epochs_shuffle_batches(gcbs, pairs):
 
 @pytest.mark.parametrize("method", ["rcm", "random", "natural"])
 def test_extra_columns_are_the_heaviest(gcbs, pairs, method):
-    words = ["-k", 8, "-m", 10, "--method", method, "--extra", 5, "--extra-output", "extra.npy"]
+    graph = ["-k", 8, "-m", 10, "--relative-margin", "none"]
+    words = [*graph, "--method", method, "--extra", 5, "--extra-output", "extra.npy"]
     order, report = order_of(gcbs, *words, "--block", 4)
     extra = np.load(gcbs.folder / "extra.npy")
     assert report["extra_output"] == "extra.npy" and report["options"]["extra"] == 5
     assert extra.dtype == np.int64 and extra.shape == (4, 5)
-    gcbs("order", "X.npy", "Y.npy", "-k", 8, "-m", 10, "-o", "ignored.npy", "--edges", "edges.npy")
+    gcbs("order", "X.npy", "Y.npy", *graph, "-o", "ignored.npy", "--edges", "edges.npy")
     edges = np.load(gcbs.folder / "edges.npy")
     for batch, found in zip(batches_of(order, 8), extra, strict=True):
         assert list(found) == best_extras(pairs, edges, batch, 5, np.arange(30))

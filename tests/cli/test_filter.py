@@ -6,6 +6,7 @@ from loss_reference import admissible_edges, admissible_pairs
 from reference import is_permutation, similarities
 
 N = 300
+NO_MARGIN = ("--relative-margin", "none")
 
 
 @pytest.fixture
@@ -65,10 +66,19 @@ def expected(data, wanted, options):
     return admissible_edges(similarities(data["X"], data["Y"]), admissible, wanted, skip_top)
 
 
+def test_by_default_what_outranks_its_positive_is_no_edge(gcbs, data, tmp_path):
+    for words in ([], ["--method", "rcm"], ["--groups", "ids.npy"]):
+        gcbs("order", "X.npy", "Y.npy", "-k", 16, "-o", "order.npy", "--edges", "edges.npy", *words)
+        options = {"relative_margin": 0} | ({"groups": ["ids"]} if "--groups" in words else {})
+        assert np.array_equal(np.load(tmp_path / "edges.npy"), expected(data, 16 * N, options)[0])
+
+
 @pytest.mark.parametrize("name", FILTERS)
 def test_edges_are_those_of_the_definition(gcbs, data, tmp_path, name):
     words, options = FILTERS[name]
     run = ["order", "X.npy", "Y.npy", "-k", 16, "-o", "order.npy", "--edges", "edges.npy", *words]
+    if not {"relative_margin", "absolute_margin", "max_score"} & set(options):
+        run += NO_MARGIN
     edges, threshold = expected(data, 16 * N, options)
     assert 0 < len(edges) <= 16 * N
     for isa in gcbs.isas():
@@ -88,9 +98,10 @@ def test_m_and_q_count_admissible_edges(gcbs, data, tmp_path):
 
 
 def test_more_asked_for_than_there_are(gcbs, data):
-    done = gcbs("order", "X.npy", "Y.npy", "-k", 16, "-m", N, "-o", "o.npy", "--groups", "ids.npy")
+    words = ["-k", 16, "-m", N, "-o", "o.npy", "--groups", "ids.npy", *NO_MARGIN]
+    done = gcbs("order", "X.npy", "Y.npy", *words)
     assert "no more admissible pairs" in done.stderr
-    report = gcbs.json("order", "X.npy", "Y.npy", "-k", 16, "-m", N, "-o", "o.npy", "--groups", "ids.npy")
+    report = gcbs.json("order", "X.npy", "Y.npy", *words)
     assert report["threshold"]["value"] is None
     assert report["edges"] == N * (N - 4)
 
@@ -113,7 +124,7 @@ def test_one_side_needs_one_guide(gcbs, data):
 
 def test_options_are_reported(gcbs, data):
     run = ["order", "X.npy", "Y.npy", "-k", 16, "-o", "o.npy"]
-    options = gcbs.json(*run)["options"]
+    options = gcbs.json(*run, *NO_MARGIN)["options"]
     names = "groups relative_margin absolute_margin max_score symmetric guide_x guide_y skip_top".split()
     assert [options[name] for name in names] == [[], None, None, None, False, None, None, 0]
     options = gcbs.json(*run, *FILTERS["all"][0])["options"]
@@ -135,8 +146,8 @@ def test_estimates_keep_admissible_edges(gcbs, data, tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["--symmetric"], 2, ["--symmetric", "--relative-margin"]),
-        (["--guide-x", "GX.npy", "--guide-y", "GY.npy"], 2, ["--guide-x", "margin"]),
+        (["--symmetric", *NO_MARGIN], 2, ["--symmetric", "--relative-margin"]),
+        (["--guide-x", "GX.npy", "--guide-y", "GY.npy", *NO_MARGIN], 2, ["--guide-x", "margin"]),
         (["--guide-x", "GX.npy", "--max-score", 0.9], 2, ["--guide-y"]),
         (["--guide-y", "GY.npy", "--max-score", 0.9], 2, ["--guide-x"]),
         (["--guide-x", "GX.npy", "--guide-y", "X.npy", "--max-score", 0.9], 3, ["guide", "300 x 16"]),

@@ -6,7 +6,18 @@ import os
 import numpy as np
 import pytest
 
-STAGES = ["read", "normalise", "prepare", "threshold", "join", "graph", "order", "verdict", "write"]
+STAGES = [
+    "read",
+    "normalise",
+    "prepare",
+    "threshold",
+    "join",
+    "graph",
+    "order",
+    "batches",
+    "verdict",
+    "write",
+]
 COMMON = {
     "schema": int,
     "command": str,
@@ -66,7 +77,7 @@ def test_order_report(gcbs, pair):
         16,
         16,
     )
-    assert (options["method"], options["threshold"], options["shortcut"]) == ("rcm", "exact", "auto")
+    assert (options["method"], options["threshold"], options["shortcut"]) == ("pack", "exact", "auto")
 
 
 def test_stages_do_not_overlap_and_add_up(gcbs, pair):

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from reference import edges_above, is_permutation, similarities
 
-METHODS = ["rcm", "cm", "chain", "random", "natural"]
+METHODS = ["pack", "rcm", "cm", "chain", "random", "natural"]
+ALL_PAIRS = ("--relative-margin", "none")
+"""every negative counts, so that the threshold is the quantile of all similarities"""
 
 
 def write_safetensors(path, name, dtype, shape, raw):
@@ -27,6 +29,27 @@ def test_every_method_gives_a_permutation(gcbs, pair, tmp_path, method):
         assert report["threshold"] is None and report["edges"] == 0
     else:
         assert report["edges"] > 0
+
+
+def test_defaults(gcbs, pair, tmp_path):
+    """What docs/results.md settled on: pack, and nothing more similar than its own positive."""
+
+    def run(*words):
+        report = gcbs.json("order", "X.npy", "Y.npy", "-k", 16, "-o", "order.npy", *words)
+        chosen = (report["method"], *(report["options"][name] for name in MARGINS))
+        return chosen, (tmp_path / "order.npy").read_bytes()
+
+    MARGINS = ("relative_margin", "absolute_margin", "max_score")
+    plain = run()
+    assert plain == run("--method", "pack", "--relative-margin", 0) and plain[0] == ("pack", 0, None, None)
+    paper = run("--method", "rcm", *ALL_PAIRS)
+    assert paper[0] == ("rcm", None, None, None) and paper[1] != plain[1] != run(*ALL_PAIRS)[1]
+    assert run("--method", "rcm")[0] == ("rcm", 0, None, None)
+    assert run("--max-score", 0.9)[0] == ("pack", None, None, 0.9)
+    assert run("--absolute-margin", 0.1)[0] == ("pack", None, 0.1, None)
+    for words in (["--method", "random"], ["--method", "natural"], ["--threshold", "paper"], ["--paper"]):
+        assert run(*words)[0][1:] == (None, None, None)
+    assert run("--paper")[0][0] == "rcm"
 
 
 def test_natural_and_random(gcbs, pair, tmp_path):
@@ -61,7 +84,9 @@ def test_cm_is_rcm_backwards(gcbs, pair, tmp_path):
 )
 def test_edges_and_threshold_are_the_definitions(gcbs, pair, tmp_path, words, quantile):
     s = similarities(*pair)
-    report = gcbs.json("order", "X.npy", "Y.npy", "-k", 16, "-o", "o.npy", "--edges", "e.npy", *words)
+    report = gcbs.json(
+        "order", "X.npy", "Y.npy", "-k", 16, "-o", "o.npy", "--edges", "e.npy", *ALL_PAIRS, *words
+    )
     edges = np.load(tmp_path / "e.npy")
     assert report["threshold"]["value"] == np.quantile(s, quantile)
     assert edges.dtype == np.int32 and edges.shape == (report["edges"], 2)
@@ -78,7 +103,8 @@ def test_columns_of_equal_rows_are_in_order_where_they_are_few_and_many(gcbs, tm
     y[random.permutation(1999)[:300]] = kinds[7]
     np.save(tmp_path / "X.npy", x.astype(np.float32))
     np.save(tmp_path / "Y.npy", y.astype(np.float32))
-    report = gcbs.json("order", "X.npy", "Y.npy", "-k", 16, "-m", 20, "-o", "o.npy", "--edges", "e.npy")
+    words = ["-k", 16, "-m", 20, "-o", "o.npy", "--edges", "e.npy", *ALL_PAIRS]
+    report = gcbs.json("order", "X.npy", "Y.npy", *words)
     edges = np.load(tmp_path / "e.npy")
     s = similarities(x.astype(np.float32), y.astype(np.float32))
     assert np.array_equal(edges, edges_above(s, report["threshold"]["value"]))
@@ -87,8 +113,8 @@ def test_columns_of_equal_rows_are_in_order_where_they_are_few_and_many(gcbs, tm
 
 
 def test_y_left_out_means_y_is_x(gcbs, pair, tmp_path):
-    gcbs("order", "X.npy", "-k", 16, "-o", "a.npy", "--edges", "ea.npy")
-    gcbs("order", "X.npy", "X.npy", "-k", 16, "-o", "b.npy", "--edges", "eb.npy")
+    gcbs("order", "X.npy", "-k", 16, "-o", "a.npy", "--edges", "ea.npy", *ALL_PAIRS)
+    gcbs("order", "X.npy", "X.npy", "-k", 16, "-o", "b.npy", "--edges", "eb.npy", *ALL_PAIRS)
     assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
     s = similarities(pair[0], pair[0])
     assert np.array_equal(np.load(tmp_path / "ea.npy"), edges_above(s, np.quantile(s, 1 - 16 / 300)))
@@ -100,7 +126,7 @@ def test_ties_at_the_threshold_are_dropped(gcbs, tmp_path):
     np.save(tmp_path / "X.npy", x)
     s = similarities(x, x)
     for q in (0.1, 0.8, 0.9):
-        report = gcbs.json("order", "X.npy", "-k", 8, "-q", q, "-o", "o.npy", "--edges", "e.npy")
+        report = gcbs.json("order", "X.npy", "-k", 8, "-q", q, "-o", "o.npy", "--edges", "e.npy", *ALL_PAIRS)
         assert np.array_equal(np.load(tmp_path / "e.npy"), edges_above(s, np.quantile(s, q)))
         assert is_permutation(np.load(tmp_path / "o.npy"), 40)
         assert report["edges"] == len(np.load(tmp_path / "e.npy"))
@@ -115,7 +141,7 @@ def test_tiny(gcbs, tmp_path, n, k):
 
 @pytest.mark.parametrize("mode", ["estimate", "paper"])
 def test_other_thresholds_keep_what_lies_above_them(gcbs, pair, tmp_path, mode):
-    words = ["--threshold", mode, "--edges", "e.npy"]
+    words = ["--threshold", mode, "--edges", "e.npy", *ALL_PAIRS]
     report = gcbs.json("order", "X.npy", "Y.npy", "-k", 16, "-o", "o.npy", *words)
     t = report["threshold"]
     assert t["mode"] == mode and t["low"] <= t["value"] <= t["high"]
@@ -135,7 +161,7 @@ def test_paper_keeps_the_diagonal(gcbs, pair, tmp_path):
 def test_normalised_rows_are_used_as_they_are(gcbs, pair, tmp_path):
     x = (pair[0] / np.linalg.norm(pair[0], axis=1, keepdims=True)).astype(np.float32)
     np.save(tmp_path / "U.npy", x)
-    gcbs("order", "U.npy", "-k", 16, "--normalised", "-o", "o.npy", "--edges", "e.npy")
+    gcbs("order", "U.npy", "-k", 16, "--normalised", "-o", "o.npy", "--edges", "e.npy", *ALL_PAIRS)
     s = similarities(x, x, normalised=True)
     assert np.array_equal(np.load(tmp_path / "e.npy"), edges_above(s, np.quantile(s, 1 - 16 / 300)))
     gcbs.fails("order", "X.npy", "-k", 16, "--normalised", "-o", "o2.npy", code=3, says="row 0")
@@ -153,7 +179,7 @@ def test_other_types_and_safetensors(gcbs, pair, tmp_path, dtype):
     write_safetensors(tmp_path / "t.safetensors", "emb", code, x.shape, raw)
     s = similarities(x, x)
     for file in ["t.safetensors:emb", "t.safetensors"] + (["T.npy"] if dtype != "bfloat16" else []):
-        gcbs("order", file, "-k", 16, "-o", "o.npy", "--edges", "e.npy")
+        gcbs("order", file, "-k", 16, "-o", "o.npy", "--edges", "e.npy", *ALL_PAIRS)
         assert np.array_equal(np.load(tmp_path / "e.npy"), edges_above(s, np.quantile(s, 1 - 16 / 300)))
 
 

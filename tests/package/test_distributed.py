@@ -102,7 +102,8 @@ def check_what_ranks_observe_is_put_together(gcbs, rank, size):
     import numpy as np
 
     x, y = pairs(203)
-    sampler, alone = gcbs.BatchSampler(203, 8), gcbs.BatchSampler(203, 8, rank=0, world_size=1)
+    sampler = gcbs.BatchSampler(203, 8, method="rcm")
+    alone = gcbs.BatchSampler(203, 8, rank=0, world_size=1)
     for batch in sampler:
         sampler.observe(batch, x[batch], y[batch])
     sampler.refresh()
@@ -112,7 +113,7 @@ def check_what_ranks_observe_is_put_together(gcbs, rank, size):
     elif size > 1:
         assert sampler.observed()[0].size == 0  # rank 0 has it now
     stored = [side.astype(np.float32) for side in alone.observed()[1:]]
-    wanted = gcbs.order(*stored, batch_size=8)
+    wanted = gcbs.order(*stored, batch_size=8, method="rcm")
     same_order(sampler, wanted)
     sampler.set_epoch(1)
     check_epoch(sampler, 203)
@@ -123,12 +124,12 @@ def check_what_ranks_observe_is_put_together(gcbs, rank, size):
     sampler.set_epoch(2)
     again = np.arange(203) % 3 > 0
     stored[0][again], stored[1][again] = stored[1][again], stored[0][again].copy()
-    same_order(sampler, gcbs.order(*stored, batch_size=8))
+    same_order(sampler, gcbs.order(*stored, batch_size=8, method="rcm"))
 
 
 def check_background_refresh_and_its_state(gcbs, rank, size):
     x, y = pairs(203)
-    sampler = gcbs.BatchSampler(203, 8)
+    sampler = gcbs.BatchSampler(203, 8, method="rcm")
     sampler.refresh(x, y)
     iterator = iter(sampler)
     next(iterator)
@@ -136,10 +137,10 @@ def check_background_refresh_and_its_state(gcbs, rank, size):
     state = sampler.state_dict()
     rest = list(iterator)
     sampler.set_epoch(1)
-    same_order(sampler, gcbs.order(y, x, batch_size=8))
+    same_order(sampler, gcbs.order(y, x, batch_size=8, method="rcm"))
     wanted = check_epoch(sampler, 203)
     for of in (state, told(state)[0]):  # each rank's own, or rank 0's for all
-        resumed = gcbs.BatchSampler(203, 8)
+        resumed = gcbs.BatchSampler(203, 8, method="rcm")
         resumed.load_state_dict(of)
         assert list(resumed) == rest
         resumed.set_epoch(1)

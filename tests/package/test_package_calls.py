@@ -117,7 +117,7 @@ WRONG = [
     ({"batch_size": 12, "temperature": 0}, "usage", "temperature"),
     ({"batch_size": 12, "temperature": float("nan")}, "usage", "temperature cannot be nan"),
     ({"batch_size": 12, "relative_margin": 3}, "usage", "margin"),
-    ({"batch_size": 12, "symmetric": True}, "usage", "needs a margin"),
+    ({"batch_size": 12, "symmetric": True, "relative_margin": None}, "usage", "needs a margin"),
     ({"batch_size": 12, "groups": np.zeros(5, int)}, "input", "5"),
     ({"batch_size": 12, "groups": np.zeros(600)}, "input", "no list of whole numbers"),
     ({"batch_size": 12, "groups": np.zeros(600, int)}, "input", "group"),

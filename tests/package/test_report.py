@@ -44,7 +44,7 @@ def test_sampled_probabilities_are_the_engines(options):
         x, y = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (x, y))
         x, y = x.astype(np.float32), y.astype(np.float32)
     of_order = {name: value for name, value in options.items() if name not in ("direction", "form")}
-    plan = gcbs.plan(x, y, batch_size=30, **of_order)
+    plan = gcbs.plan(x, y, batch_size=30, **{"relative_margin": None} | of_order)
     gap = gcbs.gap(x, y, batch_size=30, orders=plan.order, **options)
     rows = [_contrasts.Rows(side, "normalised" in options) for side in (x, y)]
     contrasts = _contrasts.Contrasts(*rows, words_of("gap", options, GapOptions))
@@ -77,7 +77,7 @@ def test_histograms_hold_every_negative_once():
 def test_spy_and_degrees_count_every_edge(monkeypatch):
     monkeypatch.setattr(_graph, "EDGES_AT_A_TIME", 100)
     x, y = make_pairs(1000)
-    plan = gcbs.plan(x, y, batch_size=16, edges=True)
+    plan = gcbs.plan(x, y, batch_size=16, edges=True, relative_margin=None)
     spy = _graph.spy("order", plan.edges, plan.order, 16)
     batch = np.empty(1000, dtype=int)
     batch[plan.order] = np.arange(1000) // 16
@@ -167,9 +167,9 @@ def test_equal_rows_in_batches_are_named_with_what_helps():
 
 
 def test_negatives_above_their_positive_are_named_with_what_helps():
-    _, alarm, said = reading(*make_pairs(noise=2.0))
+    _, alarm, said = reading(*make_pairs(noise=2.0), relative_margin=None)
     assert alarm and "likely" in said and "--relative-margin 0.05" in said
-    _, alarm, said = reading(*make_pairs(noise=0.01))
+    _, alarm, said = reading(*make_pairs(noise=0.01), relative_margin=None)
     assert not alarm and "unlikely" in said and "--relative-margin" not in said
 
 

@@ -104,15 +104,29 @@ def test_blocks_are_mixed_anew_in_each_epoch(pairs):
     assert not sets_of(epochs[0]) & sets_of(epochs[1])
 
 
+def test_defaults_are_the_programs(pairs):
+    order = refreshed(pairs).order
+    assert np.array_equal(order, gcbs.order(*pairs, batch_size=50, method="pack", relative_margin=0))
+    assert not np.array_equal(order, gcbs.order(*pairs, batch_size=50, relative_margin=None))
+    assert np.array_equal(
+        refreshed(pairs, relative_margin=None, method="rcm").order,
+        gcbs.order(*pairs, batch_size=50, relative_margin=None, method="rcm"),
+    )
+    for options in ({"method": "random"}, {"threshold": "paper"}, {"paper": True}):
+        assert gcbs.plan(*pairs, batch_size=50, **options).options["relative_margin"] is None
+    assert gcbs.plan(*pairs, batch_size=50, paper=True).method == "rcm"
+    assert gcbs.plan(*pairs, batch_size=50, max_score=0.9).options["relative_margin"] is None
+
+
 def test_a_refresh_takes_effect_at_the_next_epochs_start(pairs):
     x, y = pairs
-    sampler = refreshed(pairs)
+    sampler = refreshed(pairs, method="rcm")
     before = list(sampler)
     iterator = iter(sampler)
     next(iterator)
     sampler.refresh(y[::-1].copy(), x[::-1].copy())
     assert [before[0], *iterator] == before
-    assert sets_of(sampler) == blocks_of(gcbs.order(y[::-1], x[::-1], batch_size=50), 50)
+    assert sets_of(sampler) == blocks_of(gcbs.order(y[::-1], x[::-1], batch_size=50, method="rcm"), 50)
 
 
 def test_pack_starts_from_the_last_order(pairs):
@@ -149,15 +163,15 @@ def test_a_resumed_epoch_goes_on_as_if_nothing_had_happened(pairs, options, posi
 def test_a_state_remembers_the_refresh_that_waits_for_the_next_epoch(pairs):
     x, y = pairs
     for refresh in ("refresh", "refresh_async"):
-        sampler = refreshed(pairs)
+        sampler = refreshed(pairs, method="rcm")
         iterator = iter(sampler)
         next(iterator)
         getattr(sampler, refresh)(y, x)
-        resumed = BatchSampler(600, 50)
+        resumed = BatchSampler(600, 50, method="rcm")
         resumed.load_state_dict(sampler.state_dict())
         assert list(resumed) == list(iterator)
         assert list(resumed) == list(sampler)
-        assert sets_of(resumed) == blocks_of(gcbs.order(y, x, batch_size=50), 50)
+        assert sets_of(resumed) == blocks_of(gcbs.order(y, x, batch_size=50, method="rcm"), 50)
 
 
 def test_a_state_goes_through_torch_and_takes_the_position_of_the_trainer(pairs):

@@ -88,7 +88,7 @@ def test_mask_of_groups_and_equal_rows():
     x, y = fresh_pairs()
     x[40:50] = x[30:40]
     ids = np.arange(200) // 4
-    sampler = BatchSampler(200, 20, groups=[ids, "duplicates"])
+    sampler = BatchSampler(200, 20, groups=[ids, "duplicates"], relative_margin=None)
     batch = np.arange(60)
     wanted = (ids[:60, None] == ids[None, :60]) & ~np.eye(60, dtype=bool)
     assert np.array_equal(sampler.mask(batch), wanted)

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 from gcbs import BatchSampler
 
+ANEW = {"method": "rcm"}
+"""an order that does not start from the last one, as pack does"""
+
 
 def observe_all(sampler, x, y=None, rows=None):
     for batch in sampler:
@@ -46,7 +49,7 @@ def test_observed_rows_give_the_order_of_their_embeddings(pairs, store):
 def test_observe_takes_tensors_as_the_loop_has_them(pairs):
     torch = pytest.importorskip("torch")
     x, y = pairs
-    plain, tensors = BatchSampler(600, 50), BatchSampler(600, 50)
+    plain, tensors = BatchSampler(600, 50, **ANEW), BatchSampler(600, 50, **ANEW)
     plain.observe(np.arange(600), x, y)
     weight = torch.ones(1, requires_grad=True)
     tensors.observe(torch.arange(600), torch.from_numpy(x) * weight, torch.from_numpy(y))
@@ -56,30 +59,33 @@ def test_observe_takes_tensors_as_the_loop_has_them(pairs):
     tensors.observe(torch.arange(600), torch.from_numpy(x).bfloat16(), torch.from_numpy(y).half())
     tensors.refresh()
     wanted = gcbs.order(
-        kept(torch.from_numpy(x).bfloat16().float().numpy()), kept(y.astype(np.float16)), batch_size=50
+        kept(torch.from_numpy(x).bfloat16().float().numpy()),
+        kept(y.astype(np.float16)),
+        batch_size=50,
+        **ANEW,
     )
     assert np.array_equal(tensors.order, wanted)
 
 
 def test_rows_never_seen_keep_their_last_embedding(pairs):
     x, y = pairs
-    sampler = BatchSampler(600, 50)
+    sampler = BatchSampler(600, 50, **ANEW)
     sampler.refresh(x, y)
     some = np.arange(0, 600, 2)
     sampler.observe(some, y[some], x[some])
     sampler.refresh()
     now_x, now_y = x.copy(), y.copy()
     now_x[some], now_y[some] = y[some], x[some]
-    assert np.array_equal(sampler.order, gcbs.order(kept(now_x), kept(now_y), batch_size=50))
+    assert np.array_equal(sampler.order, gcbs.order(kept(now_x), kept(now_y), batch_size=50, **ANEW))
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        {},
-        {"groups": np.arange(600) // 5},
+        ANEW,
+        {"groups": np.arange(600) // 5, **ANEW},
         {"extra": 4, "method": "pack"},
-        {"groups": np.arange(600) // 5, "extra": 40},
+        {"groups": np.arange(600) // 5, "extra": 40, **ANEW},
     ],
 )
 def test_rows_without_an_embedding_stand_at_the_end(pairs, options):
@@ -106,7 +112,7 @@ def test_rows_without_an_embedding_stand_at_the_end(pairs, options):
             assert not set(options["groups"][extra]) & set(options["groups"][batch])
     sampler.observe(np.arange(600), x, y)
     sampler.refresh()
-    start = {"start": order} if "method" in options else {}
+    start = {"start": order} if options["method"] == "pack" else {}
     assert np.array_equal(
         sampler.order, gcbs.order(kept(x), kept(y), batch_size=50, seed=2, **options, **start)
     )
@@ -171,30 +177,30 @@ def test_what_observe_refuses(pairs):
 
 def test_a_background_refresh_takes_effect_at_the_next_epochs_start(pairs):
     x, y = pairs
-    sampler = BatchSampler(600, 50)
+    sampler = BatchSampler(600, 50, **ANEW)
     sampler.refresh(x, y)
     before = list(sampler)
     iterator = iter(sampler)
     next(iterator)
     sampler.refresh_async(y, x)
     assert [before[0], *iterator] == before
-    wanted = gcbs.order(y, x, batch_size=50)
+    wanted = gcbs.order(y, x, batch_size=50, **ANEW)
     assert sets_of(sampler) == {frozenset(wanted[at : at + 50].tolist()) for at in range(0, 600, 50)}
     sampler.refresh_async(x, y)
     sampler.set_epoch(1)
-    assert np.array_equal(sampler.order, gcbs.order(x, y, batch_size=50))
+    assert np.array_equal(sampler.order, gcbs.order(x, y, batch_size=50, **ANEW))
 
 
 def test_what_is_observed_during_a_background_refresh_waits_for_the_next(pairs):
     x, y = pairs
-    sampler = BatchSampler(600, 50)
+    sampler = BatchSampler(600, 50, **ANEW)
     sampler.observe(np.arange(600), x, y)
     sampler.refresh_async()
     sampler.observe(np.arange(600), y, x)
     sampler.set_epoch(1)
-    assert np.array_equal(sampler.order, gcbs.order(kept(x), kept(y), batch_size=50))
+    assert np.array_equal(sampler.order, gcbs.order(kept(x), kept(y), batch_size=50, **ANEW))
     sampler.refresh()
-    assert np.array_equal(sampler.order, gcbs.order(kept(y), kept(x), batch_size=50))
+    assert np.array_equal(sampler.order, gcbs.order(kept(y), kept(x), batch_size=50, **ANEW))
 
 
 def test_an_error_in_the_background_is_raised_at_the_next_epochs_start(pairs):
@@ -244,8 +250,8 @@ def test_the_interpreter_ends_cleanly_during_a_background_refresh(ending, code):
 
 def test_threads_may_call_at_once(pairs):
     x, y = pairs
-    sampler = BatchSampler(600, 50)
-    wanted = gcbs.order(x, y, batch_size=50)
+    sampler = BatchSampler(600, 50, **ANEW)
+    wanted = gcbs.order(x, y, batch_size=50, **ANEW)
     failures = []
 
     def refresh():

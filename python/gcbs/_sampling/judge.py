@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._options import MARGINS
 from .rows import Units, as_numpy, unit_rows
 
 Ids = NDArray[np.int64]
@@ -15,7 +16,7 @@ Blocked = NDArray[np.bool_]
 
 
 def has_margins(options: Mapping[str, Any]) -> bool:
-    return any(options.get(name) is not None for name in ("relative_margin", "absolute_margin", "max_score"))
+    return any(options.get(name) is not None for name in MARGINS)
 
 
 class Judge:

@@ -80,6 +80,7 @@ def collect(x: Any, y: Any, batch_size: int, labels: Labels | None, options: Rep
     """Orders the pairs, measures the order, and looks at samples."""
     start = time.perf_counter()
     words = words_of("report", options, ReportOptions)
+    options = {**options, "relative_margin": words.get("relative_margin")}  # the order's, for the losses too
     seed = int(words.get("seed") or 0)
     found, edges = _ordered(x, y, batch_size, options)
     methods = options.get("methods", COMPARED)

@@ -12,6 +12,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .._options import MARGINS
+
 Index = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -95,11 +97,7 @@ class Contrasts:
         if words.get("guide_x") is not None:
             self._judge = (Rows(words["guide_x"]), Rows(words["guide_y"]))
             self._judged_positives = positives(*self._judge)
-        self._margins = {
-            name: words[name]
-            for name in ("relative_margin", "absolute_margin", "max_score")
-            if words.get(name) is not None
-        }
+        self._margins = {name: words[name] for name in MARGINS if words.get(name) is not None}
 
     def __len__(self) -> int:
         return len(self.x)

@@ -31,7 +31,11 @@ class Value:
                 f"it takes {self.wanted}",
                 f"for example {flag} {self.example}",
             )
-        return value
+        return None if value is NOTHING else value
+
+
+NOTHING = object()
+"""what a reader gives for an option that is to be None"""
 
 
 def whole(example: str, low: int = 0) -> Value:
@@ -79,6 +83,13 @@ def share(example: str) -> Value:
     return number(example, 0, 1, "a number from 0 to 1")
 
 
+def margin(example: str) -> Value:
+    numbers = share(example)
+    return Value(
+        lambda text: NOTHING if text == "none" else numbers.read(text), f"{numbers.wanted}, or none", example
+    )
+
+
 def above_0(example: str) -> Value:
     return number(example, math.ulp(0.0), wanted="a number above 0")
 
@@ -107,7 +118,7 @@ class Flag:
 FLAGS = {
     "Batches": (
         Flag("batch_size", "K", "rows in a batch, 2 to N (needed)", whole("64", 2), "-k"),
-        Flag("method", "METHOD", f"the order: {', '.join(METHODS)}; default rcm", one_of(*METHODS)),
+        Flag("method", "METHOD", f"the order: {', '.join(METHODS)}; default pack", one_of(*METHODS)),
         Flag("methods", "A,B", "orders to compare it with; default natural,rcm,pack", some_of(*METHODS)),
         Flag(
             "objective",
@@ -135,7 +146,12 @@ FLAGS = {
     ),
     "False negatives": (
         Flag("groups", "FILE.npy", "rows with equal numbers never share a batch; or: duplicates", FILE),
-        Flag("relative_margin", "V", "no pair more similar than (1 - V) times its positive", share("0.05")),
+        Flag(
+            "relative_margin",
+            "V",
+            "no pair more similar than (1 - V) times its positive, or none; default 0 if no margin is given",
+            margin("0.05"),
+        ),
         Flag("absolute_margin", "V", "nor one more similar than its positive less V", number("0.1")),
         Flag("max_score", "V", "nor one more similar than V", number("0.9")),
         Flag("symmetric", "", "judge a pair by the largest of four similarities"),
