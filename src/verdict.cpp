@@ -17,10 +17,10 @@ namespace {
 constexpr std::size_t kLeastSample = 128, kLeastAnchors = 8, kMostAnchors = 512;
 constexpr std::size_t kEvaluationsARow = 2;
 
-/// One anchor: its losses, and its edges.
+/// One anchor: its losses, its edges, and what was drawn of its other pairs.
 struct Seen {
   double global = 0, batch = 0, random = 0;
-  std::uint64_t edges = 0, outranking = 0;
+  std::uint64_t edges = 0, outranking = 0, drawn = 0, suspects = 0;
 };
 
 /// The anchors of one side: rows of `own` against rows of `other`.
@@ -45,7 +45,7 @@ class AnchorSide {
       ++seen.edges;
       seen.outranking += s > positive;
     }
-    add_sample(i, seen.edges, batch_size, seed, global, random);
+    add_sample(i, batch_size, seed, seen, global, random);
     for (const Vertex j : batch)
       if (j != i && admits(i, j)) in_batch.add(similarity(i, j) / temperature_);
     const auto loss = [&](const LogSum& sum) { return softplus_of(sum.value() - positive / temperature_); };
@@ -57,7 +57,7 @@ class AnchorSide {
 
  private:
   /// Columns drawn at random: the first ones are a batch; those that are no edges stand for the rest.
-  void add_sample(Vertex i, std::size_t edges, std::size_t batch_size, std::uint64_t seed, LogSum& global,
+  void add_sample(Vertex i, std::size_t batch_size, std::uint64_t seed, Seen& seen, LogSum& global,
                   LogSum& random) {
     Random draw(seed);
     const std::size_t others = rows_ - 1, wanted = std::min(others, std::max(kLeastSample, batch_size - 1));
@@ -68,14 +68,17 @@ class AnchorSide {
       j += j >= i;
       const double exponent = similarity(i, j) / temperature_;
       const bool counts = admits(i, j);
+      ++seen.drawn;
+      seen.suspects += !counts && judge_->is_suspect(i, j);
       if (counts && d < batch_size - 1) random.add(exponent);
       const std::span<const Vertex> row = edges_.row(i);
       if (std::binary_search(row.begin(), row.end(), j)) continue;
       if (counts) rest.add(exponent);
       ++of_rest;
     }
-    if (of_rest > 0 && others > edges)
-      global.add(rest.value() + log_of(static_cast<double>(others - edges) / static_cast<double>(of_rest)));
+    if (of_rest > 0 && others > seen.edges)
+      global.add(rest.value() +
+                 log_of(static_cast<double>(others - seen.edges) / static_cast<double>(of_rest)));
   }
 
   bool admits(Vertex i, Vertex j) const { return judge_ == nullptr || judge_->admits(i, j); }
@@ -103,8 +106,10 @@ std::size_t count_anchors(std::size_t rows, std::size_t edges_a_row, std::size_t
 Verdict verdict_of(const std::vector<Seen>& anchors) {
   const auto count = static_cast<double>(anchors.size());
   double won = 0, all = 0;
-  std::uint64_t edges = 0, outranking = 0;
+  std::uint64_t edges = 0, outranking = 0, drawn = 0, suspects = 0;
   for (const Seen& seen : anchors) {
+    drawn += seen.drawn;
+    suspects += seen.suspects;
     won += seen.batch - seen.random;
     all += seen.global - seen.random;
     edges += seen.edges;
@@ -113,6 +118,7 @@ Verdict verdict_of(const std::vector<Seen>& anchors) {
   Verdict verdict;
   verdict.anchors = anchors.size();
   verdict.outranking = edges == 0 ? 0 : static_cast<double>(outranking) / static_cast<double>(edges);
+  verdict.suspects = drawn == 0 ? 0 : static_cast<double>(suspects) / static_cast<double>(drawn);
   if (!(all > 0)) return verdict;
   const double ratio = won / all;
   double squares = 0;

@@ -46,6 +46,7 @@ struct Verdict {
   /// Share of the random orders' gap that this one closes, and its 95 % interval; 0 where there is no gap.
   double gap_closed = 0, low = 0, high = 0;
   double outranking = 0;    ///< share of kept edges more similar than their own positive
+  double suspects = 0;      ///< share of all pairs that the margins leave out
   std::size_t anchors = 0;  ///< rows looked at, of either side
 };
 

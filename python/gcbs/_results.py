@@ -70,6 +70,9 @@ class Verdict:
     low: float
     high: float
     outranking: float
+    """share of kept edges more similar than their own positive"""
+    suspects: float
+    """share of all pairs that the margins leave out"""
     anchors: int
 
 

@@ -25,6 +25,7 @@ Json verdict_json(const std::optional<Verdict>& verdict) {
           {"low", verdict->low},
           {"high", verdict->high},
           {"outranking", verdict->outranking},
+          {"suspects", verdict->suspects},
           {"anchors", verdict->anchors}};
 }
 

@@ -52,11 +52,21 @@ std::string batches_text(const OrderReport& report) {
 }
 
 /// What the order is worth, and a warning where its batches look unsafe.
-std::vector<std::string> verdict_texts(const Verdict& verdict) {
-  constexpr double kManyOutrank = 0.05;
+std::vector<std::string> verdict_texts(const Verdict& verdict, bool has_margins) {
+  constexpr double kManyOutrank = 0.05, kManySuspects = 0.02;
   std::vector<std::string> texts{fmt::format(
       "closes {:.0f} % of the gap to the global loss (random 0 %), 95 % sure of {:.0f} to {:.0f} %",
       100 * verdict.gap_closed, 100 * verdict.low, 100 * verdict.high)};
+  if (has_margins) {
+    const std::string left_out = fmt::format(
+        "{:.2f} % of all pairs are suspects by the margins, and left out", 100 * verdict.suspects);
+    texts.push_back(
+        verdict.suspects < kManySuspects
+            ? left_out
+            : "warning: " + left_out +
+                  ": these embeddings hardly know their positives; --relative-margin none keeps all");
+    return texts;
+  }
   const std::string share = fmt::format("{:.1f} % of the kept edges are more similar than their own positive",
                                         100 * verdict.outranking);
   texts.push_back(verdict.outranking < kManyOutrank
@@ -129,7 +139,7 @@ std::vector<ReportLine> lines_of(const OrderReport& report) {
   if (const std::string text = batches_text(report); !text.empty()) lines.push_back({"batches", text});
   if (result.verdict) {
     const char* label = "verdict";
-    for (const std::string& text : verdict_texts(*result.verdict))
+    for (const std::string& text : verdict_texts(*result.verdict, report.options.filter.has_margins()))
       lines.push_back({std::exchange(label, ""), text});
   }
   lines.push_back({"time", stages_text(report.seconds, result.stages)});

@@ -97,6 +97,20 @@ def test_m_and_q_count_admissible_edges(gcbs, data, tmp_path):
         assert np.array_equal(np.load(tmp_path / "e.npy"), expected(data, wanted, options)[0]), flags
 
 
+def test_the_verdict_tells_how_many_pairs_are_suspects(gcbs, data):
+    run = ["order", "X.npy", "Y.npy", "-k", 16, "-o", "o.npy"]
+    for margin in (0, 0.3):
+        admissible = admissible_pairs(data["X"], data["Y"], similarities, relative_margin=margin)
+        share = (~admissible).sum() / (N * (N - 1)) - 1 / (N - 1)  # without the diagonal
+        verdict = gcbs.json(*run, "--relative-margin", margin)["verdict"]
+        assert verdict["suspects"] == pytest.approx(share, abs=0.05) and verdict["outranking"] == 0
+    assert 0.02 < share
+    warning = "suspects by the margins, and left out: these embeddings hardly know"
+    assert warning in gcbs(*run, "--relative-margin", 0.3).stderr
+    plain = gcbs.json(*run, *NO_MARGIN)["verdict"]
+    assert plain["suspects"] == 0 and "suspects" not in gcbs(*run, *NO_MARGIN).stderr
+
+
 def test_more_asked_for_than_there_are(gcbs, data):
     words = ["-k", 16, "-m", N, "-o", "o.npy", "--groups", "ids.npy", *NO_MARGIN]
     done = gcbs("order", "X.npy", "Y.npy", *words)
