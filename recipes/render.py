@@ -5,7 +5,8 @@
 
 A marker is a pair of lines <!-- begin NAME --> and <!-- end NAME -->; the words around them are written by
 hand, the tables never are. NAME is what (table, rates, time, curve, losses), a file of results, and perhaps
-the one setting that the table is about. losses are those of recipes/results/figures/ (--figures).
+the one setting that the table is about. losses are those of recipes/results/figures/ (--figures). "summary
+defaults" is the table of all tasks.
 """
 
 import argparse
@@ -24,6 +25,20 @@ MARKER = re.compile(
 NOTHING = "Not run yet.\n"
 BASE = "random"
 PARTS = ("train", "extra_forward", "order")
+DEFAULT = "pack:relative_margin=0"
+SUMMARY = (
+    ("code-search-5000-minilm", "test", "code search, MiniLM: MRR"),
+    ("code-search-static", "test", "code search, static: MRR"),
+    ("sentences-10000-minilm", "test", "captions, MiniLM: MRR"),
+    ("sentences-10000-minilm", "sts", "captions, MiniLM: STS"),
+    ("sentences-static", "test", "captions, static: MRR"),
+    ("sentences-static", "sts", "captions, static: STS"),
+    ("sentences-triples-minilm", "test", "SNLI triples, MiniLM: STS"),
+    ("sentences-triples-static", "test", "SNLI triples, static: STS"),
+    ("vision-resnet", "test", "CIFAR-10, small net: kNN"),
+    ("vision-imagenette-resnet", "test", "Imagenette, small net: kNN"),
+)
+"""what the table of all tasks shows: results, metric, how it is called"""
 
 
 def table(head, rows):
@@ -89,6 +104,23 @@ def results(lines, metrics, section=None):
         head += [metric, "over random"]
     head += ["steps to random's end", "steps", "encodings"]
     return table(head, [cells for _, cells in sorted(rows, key=lambda row: -row[0])])
+
+
+def summary(methods=(DEFAULT, "pack", "rcm", "random:mine=1")):
+    """Differences to random on every task."""
+    rows = []
+    for name, metric, title in SUMMARY:
+        found = record.by_method(record.read(record.RESULTS / f"{name}.jsonl"))
+        if BASE not in found:
+            continue
+        cells = [title, spread([final(run, metric) for run in found[BASE].values()])]
+        for method in methods:
+            differences = paired(found, method, metric) if method in found else []
+            many = f" ({len(differences)})" if differences else ""
+            cells.append(spread(differences, "+") + many if differences else "")
+        rows.append(cells)
+    names = ["the default" if method == DEFAULT else f"`{method}`" for method in methods]
+    return table(["task", "random", *names], rows)
 
 
 def rates(lines):
@@ -240,6 +272,8 @@ def _varied(line, known):
 
 def part(kind, name, section, draw):
     """What stands between two markers; draw: write the picture that belongs to it, too."""
+    if kind == "summary":
+        return summary()
     folder = record.RESULTS / "figures" if kind == "losses" else record.RESULTS
     lines = record.read(folder / f"{name}.jsonl")
     if not lines:
@@ -261,7 +295,9 @@ def part(kind, name, section, draw):
         if draw:
             picture(lines, PAGE.parent / f"results-{name}.svg", [m for m in whole if "epochs" not in m])
         return f"![Test MRR during training](results-{name}.svg)\n"
-    raise SystemExit(f"docs/results.md asks for {kind!r}, which is not table, rates, time, curve or losses")
+    raise SystemExit(
+        f"docs/results.md asks for {kind!r}, which is not table, rates, time, curve, losses or summary"
+    )
 
 
 def main():
