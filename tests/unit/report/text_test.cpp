@@ -47,7 +47,7 @@ TEST(TextReport, TellsWhatWentInAndWhatWasFound) {
   const OrderReport report = small_report();
   EXPECT_EQ(text_of(report, "pairs"), "1,000 x 8  X.npy");
   EXPECT_EQ(text_of(report, "edges"), "12,345  12.3 a row");
-  EXPECT_EQ(text_of(report, "order"), "rcm, 15 batches of 64 and one of 40");
+  EXPECT_EQ(text_of(report, "order"), "pack, 15 batches of 64 and one of 40");
   EXPECT_EQ(text_of(report, "written"), "order.npy");
 }
 
@@ -78,7 +78,7 @@ TEST(TextReport, CountsTheSwapsOfPack) {
 TEST(TextReport, WholeBatchesHaveNoRemainder) {
   OrderReport report = small_report();
   report.rows = 640;
-  EXPECT_EQ(text_of(report, "order"), "rcm, 10 batches of 64");
+  EXPECT_EQ(text_of(report, "order"), "pack, 10 batches of 64");
 }
 
 }  // namespace
