@@ -64,6 +64,14 @@ def test_flags_reach_the_engine(folder):
     assert about["symmetric"] is True and len(about["groups"]) == 2
 
 
+@pytest.mark.parametrize(
+    "words, margin", [([], 0), (["--relative-margin", "none"], None), (["--max-score", "0.9"], None)]
+)
+def test_the_margin_is_the_programs(folder, words, margin):
+    done = run("report", "X.npy", "Y.npy", *ROOT_FLAGS, "--quiet", "--json", *words)
+    assert json.loads(done.stdout)["options"]["relative_margin"] == margin
+
+
 def test_every_file_format_gives_the_same_page(folder):
     x = np.round(4 * np.load("X.npy"))  # small whole numbers are exact in all formats
     halves = (x.view("<u4") >> 16).astype("<u2")

@@ -15,7 +15,7 @@ from .._errors import Error, InputError
 from . import Report, report
 from ._collect import CHOSEN
 from ._files import read_labels, read_matrix, read_numbers
-from ._flags import FLAGS, Flag
+from ._flags import FLAGS, NOTHING, Flag
 
 USAGE = "python -m gcbs report X [Y] -k K -o REPORT.html [flags]"
 ABOUT = """Order the pairs of two embedding files and draw what came out as one HTML page.
@@ -42,7 +42,11 @@ def run(words: Sequence[str]) -> None:
     files = [name for name in (given.pop("x"), given.pop("y", None)) if name is not None]
     _check_output(given["path"], [*files, *([given["labels"]] if given.get("labels") else [])])
     quiet, as_json = given.pop("quiet"), given.pop("json")
-    options = {name: value for name, value in given.items() if value is not None and value is not False}
+    options = {
+        name: None if value is NOTHING else value
+        for name, value in given.items()
+        if value is not None and value is not False
+    }
     for name, read in (("start", read_numbers), ("guide_x", read_matrix), ("guide_y", read_matrix)):
         if name in options:
             options[name] = read(options[name])

@@ -31,11 +31,11 @@ class Value:
                 f"it takes {self.wanted}",
                 f"for example {flag} {self.example}",
             )
-        return None if value is NOTHING else value
+        return value
 
 
 NOTHING = object()
-"""what a reader gives for an option that is to be None"""
+"""the value of an option that is given, and is to be None"""
 
 
 def whole(example: str, low: int = 0) -> Value:
