@@ -42,7 +42,7 @@ def run(words: Sequence[str]) -> None:
     files = [name for name in (given.pop("x"), given.pop("y", None)) if name is not None]
     _check_output(given["path"], [*files, *([given["labels"]] if given.get("labels") else [])])
     quiet, as_json = given.pop("quiet"), given.pop("json")
-    options = {
+    options: dict[str, Any] = {
         name: None if value is NOTHING else value
         for name, value in given.items()
         if value is not None and value is not False
