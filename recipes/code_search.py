@@ -4,6 +4,7 @@ import numpy as np
 
 from . import files
 from .metrics import mrr
+from .spec import DEFAULT
 from .text import PairTask
 
 FILES = {
@@ -75,6 +76,7 @@ def load(where, docstrings=False, rows=None):
             "random",
             "rcm",
             "pack",
+            DEFAULT,
             "pack:block=8",
             f"random:extra={8 if rows else 16}",
             "random:mine=1",

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from . import record
-from .spec import parse
+from .spec import DEFAULT, parse
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "results.md"
 MARKER = re.compile(
@@ -25,7 +25,6 @@ MARKER = re.compile(
 NOTHING = "Not run yet.\n"
 BASE = "random"
 PARTS = ("train", "extra_forward", "order")
-DEFAULT = "pack:relative_margin=0"
 SUMMARY = (
     ("code-search-5000-minilm", "test", "code search, MiniLM: MRR"),
     ("code-search-static", "test", "code search, static: MRR"),

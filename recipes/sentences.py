@@ -8,6 +8,7 @@ from scipy import sparse
 
 from . import files
 from .metrics import mrr, sts
+from .spec import DEFAULT
 from .text import PairTask
 
 SCORED = {
@@ -70,7 +71,7 @@ def load(where, rows=None):
         epochs=2 if rows else 4,
         temperature=0.05,
         rates={"minilm": (1e-5, 2e-5, 4e-5)} if rows else {"static": (0.0025, 0.005, 0.01, 0.02)},
-        methods=("random", "rcm", "pack", "pack:block=8", "random:extra=16", "random:mine=1"),
+        methods=("random", "rcm", "pack", DEFAULT, "pack:block=8", "random:extra=16", "random:mine=1"),
         seeds=3,
     )
 
@@ -117,7 +118,7 @@ def load_triples(where):
             "minilm": (1e-5, 2e-5, 4e-5),
             "minilm-prompts": (3e-3, 1e-2, 3e-2),
         },
-        methods=("random", "rcm", "pack", "pack:block=8", "random:extra=16"),
+        methods=("random", "rcm", "pack", DEFAULT, "pack:block=8", "random:extra=16"),
         seeds=3,
     )
 

@@ -11,6 +11,8 @@ pack:relative_margin=0.05,groups=0  any option of gcbs.BatchSampler, any setting
 
 from dataclasses import asdict, dataclass, field, fields
 
+DEFAULT = "pack:relative_margin=0"
+"""what gcbs.BatchSampler does unless told otherwise; here no margin is meant where none is typed"""
 METHODS = ("random", "rcm", "cm", "chain", "pack", "metis")
 
 

@@ -19,6 +19,7 @@ from torch.nn.functional import cross_entropy, normalize
 from . import files
 from .loop import Trainer
 from .metrics import knn_accuracy
+from .spec import DEFAULT
 
 LAYOUT = "repeat { uint8 label; uint16 little-endian n; n bytes of JPEG }, gzip"
 CIFAR = {
@@ -82,7 +83,14 @@ class ImageTask:
     epochs: int = 15
     temperature: float = 0.5
     rates: dict = field(default_factory=lambda: {"resnet": (0.001, 0.003)})
-    methods: tuple = ("random", "rcm", "pack:block=16", "random:queue=1024", "rcm:queue=1024")
+    methods: tuple = (
+        "random",
+        "rcm",
+        DEFAULT,
+        "random:queue=1024",
+        "rcm:queue=1024",
+        f"{DEFAULT},queue=1024",
+    )
     seeds: int = 3
 
     def run(self, encoder, spec, rate, seed, per_epoch, threads, trainer=False):
