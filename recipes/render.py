@@ -25,6 +25,8 @@ MARKER = re.compile(
 NOTHING = "Not run yet.\n"
 BASE = "random"
 PARTS = ("train", "extra_forward", "order")
+CURVES = (BASE, DEFAULT, "pack", "rcm", "pack:block=8", "random:extra=16", "random:mine=1")
+"""methods whose learning is drawn"""
 SUMMARY = (
     ("code-search-5000-minilm", "test", "code search, MiniLM: MRR"),
     ("code-search-static", "test", "code search, static: MRR"),
@@ -213,9 +215,13 @@ def staleness(line):
 def picture_of_losses(lines, path):
     """L_global and L_train by epoch, the positive's probability, the loss of each step."""
     plt = plotting()
-    figure, (one, two, three) = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
-    for at, line in enumerate(lines):
-        color = "0.3" if line["method"] == BASE else f"C{at}"
+    figure, (one, two, three) = plt.subplots(1, 3, figsize=(12, 4.2), layout="constrained")
+    others = [line["method"] for line in lines if line["method"] != BASE]
+    colors = dict(zip(others, [f"C{n}" for n in range(10) if n != 7], strict=False)) | {
+        BASE: "0.3"
+    }  # C7: grey
+    for line in lines:
+        color = colors[line["method"]]
         found = line["figures"]
         epochs = [point["epoch"] for point in found]
         one.plot(epochs, [point["loss_global"] for point in found], color=color)
@@ -230,10 +236,9 @@ def picture_of_losses(lines, path):
     one.set(title="L_global, L_train (dashed)", xlabel="epoch", yscale="log")
     two.set(title="softmax share of the positive, all pairs", xlabel="epoch")
     three.set(title="loss a step", xlabel="epoch", yscale="log")
-    for axes in (two, three):
-        axes.legend(frameon=False, fontsize=8)
     for axes in (one, two, three):
         axes.grid(alpha=0.3)
+    figure.legend(loc="outside lower center", ncols=5, frameon=False, fontsize=8)
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
 
@@ -289,10 +294,8 @@ def part(kind, name, section, draw):
     if kind == "time":
         return seconds(lines)
     if kind == "curve":
-        found = record.by_method(lines)
-        whole = [method for method in found if len(found[method]) >= len(found[BASE])]
         if draw:
-            picture(lines, PAGE.parent / f"results-{name}.svg", [m for m in whole if "epochs" not in m])
+            picture(lines, PAGE.parent / f"results-{name}.svg", CURVES)
         return f"![Test MRR during training](results-{name}.svg)\n"
     raise SystemExit(
         f"docs/results.md asks for {kind!r}, which is not table, rates, time, curve, losses or summary"
