@@ -21,12 +21,9 @@ Json names(const std::vector<Isa>& isas) {
 
 Json verdict_json(const std::optional<Verdict>& verdict) {
   if (!verdict) return nullptr;
-  return {{"gap_closed", verdict->gap_closed},
-          {"low", verdict->low},
-          {"high", verdict->high},
-          {"outranking", verdict->outranking},
-          {"suspects", verdict->suspects},
-          {"anchors", verdict->anchors}};
+  return {
+      {"gap_closed", verdict->gap_closed}, {"low", verdict->low},           {"high", verdict->high},
+      {"outranking", verdict->outranking}, {"suspects", verdict->suspects}, {"anchors", verdict->anchors}};
 }
 
 /// Every option as the run used it, whether it was given or not.
