@@ -50,6 +50,7 @@ def table(head, rows):
 def spread(values, sign=""):
     """Mean and 95 % interval."""
     mean, half = record.interval(values)
+    mean = round(mean, 1) + 0.0  # no -0.0
     return f"{mean:{sign}.1f}" + ("" if math.isnan(half) else f" ± {half:.1f}")
 
 
