@@ -35,6 +35,7 @@ SUMMARY = (
     ("sentences-static", "test", "captions, static: MRR"),
     ("sentences-static", "sts", "captions, static: STS"),
     ("sentences-triples-minilm", "test", "SNLI triples, MiniLM: STS"),
+    ("sentences-triples-minilm-prompts", "test", "SNLI triples, MiniLM's prompts: STS"),
     ("sentences-triples-static", "test", "SNLI triples, static: STS"),
     ("vision-resnet", "test", "CIFAR-10, small net: kNN"),
     ("vision-imagenette-resnet", "test", "Imagenette, small net: kNN"),
