@@ -31,8 +31,6 @@ class Case:
 
 
 JOINS = ("sgemm", "faiss")
-DEFAULTS = ("--method", "pack", "--relative-margin", "0")
-"""what gcbs order does unless told otherwise; other cases are the paper's order"""
 
 
 def forced(case, flag, value, **changes):
@@ -60,8 +58,6 @@ def standard(isas):
     yield clu
     yield Case("rand", 100_000, rounds=2)
     yield packed(100_000, rounds=3)
-    yield Case("cosqa", COSQA_ROWS, m=64, flags=DEFAULTS, variant="defaults", rounds=3)
-    yield Case("rand", 100_000, m=64, flags=DEFAULTS, variant="defaults")
     yield Case("rand", 100_000, m=64, flags=("--extra", "16"), variant="extra-16")
     if isas[0] != "avx2" and "avx2" in isas:
         yield packed(100_000, "--isa", "avx2")
