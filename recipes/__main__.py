@@ -2,7 +2,7 @@
 
     python -m recipes code-search          every method, its learning rate tuned, all seeds
     python -m recipes code-search --methods "random pack:block=8" --seeds 2 --rates 0.02
-    python -m recipes sentences --data DIR --encoder minilm
+    python -m recipes sentences-triples --data DIR --encoder minilm
 
 One JSON line a run in recipes/results/; a run that is there is skipped, so that an interrupted recipe goes on
 where it was. Two processes may share the work: --part 0/2 and --part 1/2 (each takes its own methods).
@@ -40,11 +40,7 @@ def main():
     file = record.path(task.name, how, given.results or record.RESULTS)
     part, parts = map(int, given.part.split("/"))
     methods = (given.methods.split() if given.methods else list(task.methods))[part::parts]
-    rates = (
-        [float(rate) for rate in given.rates.split(",")]
-        if given.rates
-        else list(task.rates[encoder.removesuffix("-dense")])
-    )
+    rates = [float(rate) for rate in given.rates.split(",")] if given.rates else rates_of(task, encoder)
     seeds = range(given.seeds or task.seeds)
     for method in methods:
         for rate in rates:
@@ -52,6 +48,15 @@ def main():
         own = [line for line in record.read(file) if line["method"] == method and line["rate"] in rates]
         for seed in seeds[1:]:
             run(task, encoder, method, record.best_rate(own), seed, file, given)
+
+
+def rates_of(task, encoder):
+    """The learning rates to choose from where none are given."""
+    known = encoder.removesuffix("-dense")
+    if known not in task.rates:
+        others = ", ".join(task.rates)
+        raise SystemExit(f"{task.name} knows no learning rates of {encoder}, only of {others}: give --rates")
+    return list(task.rates[known])
 
 
 def run(task, encoder, method, rate, seed, file, given):

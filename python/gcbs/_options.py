@@ -36,7 +36,8 @@ class MarginOptions(TypedDict, total=False):
     """Which negatives are suspected to be positives."""
 
     relative_margin: float | None
-    """pairs more similar than (1 - V) times their positive. Of orders 0 where no margin is named; None: no"""
+    """pairs more similar than (1 - V) times their positive. ``order``, ``plan`` and ``BatchSampler`` use 0
+    where no margin is named; None is none"""
     absolute_margin: float | None
     """pairs more similar than their positive less V"""
     max_score: float | None

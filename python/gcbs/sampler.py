@@ -262,7 +262,7 @@ class BatchSampler:
                     "usage",
                     "mask has no embeddings to judge suspects by",
                     "the sampler was made with store=None",
-                    "use store='float16'",
+                    "use store='float16', or suspect nothing: relative_margin=None",
                 )
             warnings.warn(
                 "gcbs: until the next refresh, mask knows groups only: the loaded state has no embeddings "

@@ -60,11 +60,11 @@ std::vector<std::string> verdict_texts(const Verdict& verdict, bool has_margins)
   if (has_margins) {
     const std::string left_out = fmt::format(
         "{:.2f} % of all pairs are suspects by the margins, and left out", 100 * verdict.suspects);
-    texts.push_back(
-        verdict.suspects < kManySuspects
-            ? left_out
-            : "warning: " + left_out +
-                  ": these embeddings hardly know their positives; --relative-margin none keeps all");
+    texts.push_back(verdict.suspects < kManySuspects
+                        ? left_out
+                        : "warning: " + left_out +
+                              ": these embeddings hardly know their positives; without margins "
+                              "(--relative-margin none) all count");
     return texts;
   }
   const std::string share = fmt::format("{:.1f} % of the kept edges are more similar than their own positive",

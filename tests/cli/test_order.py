@@ -33,13 +33,13 @@ def test_every_method_gives_a_permutation(gcbs, pair, tmp_path, method):
 
 def test_defaults(gcbs, pair, tmp_path):
     """What docs/results.md settled on: pack, and nothing more similar than its own positive."""
+    margins = ("relative_margin", "absolute_margin", "max_score")
 
     def run(*words):
         report = gcbs.json("order", "X.npy", "Y.npy", "-k", 16, "-o", "order.npy", *words)
-        chosen = (report["method"], *(report["options"][name] for name in MARGINS))
+        chosen = (report["method"], *(report["options"][name] for name in margins))
         return chosen, (tmp_path / "order.npy").read_bytes()
 
-    MARGINS = ("relative_margin", "absolute_margin", "max_score")
     plain = run()
     assert plain == run("--method", "pack", "--relative-margin", 0) and plain[0] == ("pack", 0, None, None)
     paper = run("--method", "rcm", *ALL_PAIRS)
