@@ -23,7 +23,16 @@ class Case:
     @property
     def isa(self):
         """The instruction set asked for, if any."""
-        return self.flags[self.flags.index("--isa") + 1] if "--isa" in self.flags else None
+        return self.flag("--isa")
+
+    @property
+    def margin(self):
+        """The relative margin asked for, if any."""
+        return float(value) if (value := self.flag("--relative-margin")) else None
+
+    def flag(self, name):
+        """What follows a flag, if it is there."""
+        return self.flags[self.flags.index(name) + 1] if name in self.flags else None
 
     @property
     def dim(self):
@@ -31,6 +40,8 @@ class Case:
 
 
 JOINS = ("sgemm", "faiss")
+DEFAULTS = {"m": 64, "flags": ("--method", "pack", "--relative-margin", "0"), "variant": "defaults"}
+"""what gcbs order does unless told otherwise; other cases are the paper's order"""
 
 
 def forced(case, flag, value, **changes):
@@ -58,6 +69,8 @@ def standard(isas):
     yield clu
     yield Case("rand", 100_000, rounds=2)
     yield packed(100_000, rounds=3)
+    yield Case("cosqa", COSQA_ROWS, **DEFAULTS)
+    yield Case("clu", 50_000, **DEFAULTS)
     yield Case("rand", 100_000, m=64, flags=("--extra", "16"), variant="extra-16")
     if isas[0] != "avx2" and "avx2" in isas:
         yield packed(100_000, "--isa", "avx2")

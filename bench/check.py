@@ -37,25 +37,42 @@ def compare(ours, theirs, x, y, threshold):
     return {"edges": len(theirs), "differing": len(differing), "worst": worst, "agree": worst < TOLERANCE}
 
 
-def spot_check(edges, x_path, y_path, threshold, count=32):
-    """The edges of `count` rows against float64 products; pairs within 1e-12 of the threshold may pass."""
-    n = len(np.load(x_path, mmap_mode="r"))
+def spot_check(edges, x_path, y_path, threshold, margin=None, count=32):
+    """The edges of `count` rows against float64 products; pairs within 1e-12 of a limit may pass.
+
+    margin: relative to the positives; pairs that exceed it, either way round, are no edges.
+    """
+    x, y = (np.load(path, mmap_mode="r") for path in (x_path, y_path))
+    n = len(x)
     rows = np.sort(np.random.default_rng(7).choice(n, min(count, n), replace=False))
-    x = unit(np.load(x_path, mmap_mode="r")[rows].astype(np.float32)).astype(np.float64)
-    y = np.load(y_path, mmap_mode="r")
+    x_rows, y_rows = exact_unit(x[rows]), exact_unit(y[rows])
+    limit_rows = limits(x_rows, y_rows, margin)
     bounds = np.searchsorted(edges[:, 0], [rows, rows + 1])
     found = np.zeros((len(rows), n), bool)
     for at in range(len(rows)):
         found[at, edges[bounds[0, at] : bounds[1, at], 1]] = True
     wrong = 0
     for start in range(0, n, CHUNK):
-        values = x @ unit(y[start : start + CHUNK].astype(np.float32)).astype(np.float64).T
-        expected = values > threshold
+        x_part, y_part = (exact_unit(side[start : start + CHUNK]) for side in (x, y))
+        values = x_rows @ y_part.T
+        highest = np.maximum(values, y_rows @ x_part.T)
+        limit = np.minimum(limit_rows[:, None], limits(x_part, y_part, margin))
+        expected = (values > threshold) & (highest <= limit)
         columns = np.arange(start, start + expected.shape[1])
         expected[rows[:, None] == columns] = False
-        open_ = np.abs(values - threshold) > 1e-12
+        open_ = (np.abs(values - threshold) > 1e-12) & (np.abs(highest - limit) > 1e-12)
         wrong += int(np.count_nonzero((expected != found[:, start : start + CHUNK]) & open_))
     return {"rows": len(rows), "differing": wrong, "agree": wrong == 0}
+
+
+def exact_unit(rows):
+    return unit(rows.astype(np.float32)).astype(np.float64)
+
+
+def limits(x, y, margin):
+    """What the similarity of a pair may be at most, by each of its two rows."""
+    positives = np.einsum("ij,ij->i", x, y)
+    return np.full(len(x), np.inf) if margin is None else positives - margin * np.abs(positives)
 
 
 def sampled_threshold(x_path, y_path, m, pairs=1 << 20):

@@ -148,7 +148,7 @@ class Bench:
         edges = np.load(folder / "edges.npy", mmap_mode="r")
         if len(edges) != report["edges"]:
             raise Failed(f"gcbs wrote {len(edges):,} edges and reports {report['edges']:,}")
-        found = check.spot_check(edges, *files, threshold)
+        found = check.spot_check(edges, *files, threshold, case.margin)
         if not found["agree"]:
             raise Failed(f"gcbs edges differ from float64 sums: {found}")
         return check.keys_of(edges), threshold, {"against": "float64", **found}
