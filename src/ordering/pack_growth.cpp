@@ -17,7 +17,7 @@ namespace gcbs {
 namespace {
 
 constexpr std::size_t kChunk = 64;
-constexpr Vertex kUnmet = ~Vertex{0}, kPlaced = kUnmet - 1;
+constexpr Vertex kUnmet = ~Vertex{0}, kPlaced = kUnmet - 1, kNowhere = kUnmet;
 
 /// Neighbours of the growing block by score, the best to be taken.
 class Neighbours {
@@ -82,6 +82,7 @@ class Growth {
         seeds_(seeds),
         rules_(rules),
         seen_(seeds.size(), run.meter),
+        refused_(rules == nullptr ? 0 : seeds.size(), kNowhere, run.meter),
         pace_(run, seeds.size()) {
     order_.reserve(seeds.size());
     parallel_for(run, seeds.size(), 1024, [&](std::size_t begin, std::size_t end, unsigned) {
@@ -117,8 +118,13 @@ class Growth {
     neighbours_.clear();
   }
 
-  bool fits(Vertex v) const {
-    return rules_ == nullptr || rules_->may_join(v, std::span(order_).subspan(first_), v);
+  /// A vertex that a block refused once does not fit it later: nobody leaves.
+  bool fits(Vertex v) {
+    if (rules_ == nullptr) return true;
+    if (refused_[v] == first_) return false;
+    const bool may = rules_->may_join(v, std::span(order_).subspan(first_), v);
+    if (!may) refused_[v] = static_cast<Vertex>(first_);
+    return may;
   }
   bool is_placed(Vertex v) const noexcept { return seen_[v].at == kPlaced; }
 
@@ -153,6 +159,7 @@ class Growth {
   std::span<const Vertex> seeds_;
   const BlockRules* rules_;
   Array<Seen> seen_;
+  Array<Vertex> refused_;  ///< where the last block began that a vertex did not fit
   std::vector<Vertex> order_;
   Neighbours neighbours_;
   std::size_t first_ = 0, next_seed_ = 0;
