@@ -51,8 +51,9 @@ double expected_bytes(const MatrixView& x, const GapOptions& options, double qua
   const double parts = options.loss.form == Form::simclr ? 3 : has_negatives ? 2 : 1;
   const double judged_parts = options.loss.filter.symmetric ? 2 : 0;
   const double edges = (1 - quantile) * n * n * 4.2;
-  const double losses = edges + parts * operand * 0.7 + 900 * n + 32e6 +
-                        oracle_bytes(x.rows, x.cols, options.run.batch_size, threads);
+  const double losses =
+      edges + parts * operand * 0.7 + 900 * n + 32e6 +
+      oracle_bytes(x.rows, x.cols, options.run.batch_size, options.loss.filter.has_margins(), threads);
   const bool kept = options.loss.filter.has_margins() || options.run.batches.extra > 0;
   const double made =
       (1 - quantile) * n * n * 8 + 200 * n + 32e6 + (kept ? 2 * fine_bytes(x.rows, x.cols) : 0) +

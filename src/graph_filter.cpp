@@ -17,14 +17,10 @@ Array<RankCut> find_cuts(const PairJudge& judge, const FilterOptions& options, c
   MiningOptions mining;
   mining.top = 1;
   mining.skip_top = options.skip_top - 1;
-  if (!judge.is_guided()) {  // a row's own limit, known to the scan
-    mining.relative_margin = options.relative_margin;
-    mining.max_score = options.max_score;
-  }
   begin_stage("prepare");
   const QuickJudge quick(judge, nullptr, x, y, kernel, run);
   const Exclusions exclusions(x.count(), judge.groups());
-  const NotSuspect filter(judge, !judge.is_guided(), &quick.sieve());
+  const NotSuspect filter(quick, !judge.is_guided());
   const TopRows last = find_top_rows(x, y, exclusions, mining, kernel, run, begin_stage,
                                      judge.has_margins() ? &filter : nullptr);
   Array<RankCut> cuts(x.count(), run.meter);

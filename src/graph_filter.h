@@ -15,19 +15,21 @@ namespace gcbs {
 class NotSuspect final : public PairFilter {
  public:
   /// `judges_its_own`: the similarities looked at are those of X and Y, and suspects are judged by them.
-  /// `sieve` (may be null) makes it quick.
-  NotSuspect(const PairJudge& judge, bool judges_its_own, const PairSieve* sieve = nullptr)
-      : judge_(judge), judges_its_own_(judges_its_own), sieve_(sieve) {}
+  NotSuspect(const QuickJudge& judge, bool judges_its_own) : judge_(judge), judges_its_own_(judges_its_own) {}
 
   bool admits(Vertex row, Vertex column, double low, double) const override {
-    if (judges_its_own_ && low > judge_.admissible().limit_of(row, column)) return false;
-    return sieve_ != nullptr ? !sieve_->is_suspect(row, column) : !judge_.is_suspect(row, column);
+    if (judges_its_own_ && low > admissible().limit_of(row, column)) return false;
+    return !judge_.is_suspect(row, column);
+  }
+  std::span<const double> ceiling() const override {
+    return judges_its_own_ ? std::span<const double>(admissible().limit) : std::span<const double>();
   }
 
  private:
-  const PairJudge& judge_;
+  const Admissible& admissible() const noexcept { return judge_.judge().admissible(); }
+
+  const QuickJudge& judge_;
   bool judges_its_own_;
-  const PairSieve* sieve_;
 };
 
 /// How many edges the options ask for: m N, or round((1 - q) N^2).

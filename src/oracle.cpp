@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "graph_filter.h"
 #include "mining/top_rows.h"
@@ -13,9 +14,11 @@ namespace {
 /// Adds the exponentials of the best columns of each row.
 class Hardest {
  public:
-  Hardest(const LossRows& rows, const LossModel& model, const LossOptions& options, std::size_t batch_size,
-          const Kernel& kernel, const RunContext& run)
+  /// `judge`: of suspects; null: there are none.
+  Hardest(const LossRows& rows, const LossModel& model, const QuickJudge* judge, const LossOptions& options,
+          std::size_t batch_size, const Kernel& kernel, const RunContext& run)
       : model_(model),
+        judge_(judge),
         options_(options),
         kernel_(kernel),
         run_(run),
@@ -25,12 +28,11 @@ class Hardest {
   void add(const Rows& left, const Rows& right, bool paired) {
     MiningOptions mining;
     mining.top = top_;
-    const bool between = &left != &right && paired;
-    const NotSuspect filter(model_.judge(), between && !model_.judge().is_guided());
+    std::optional<NotSuspect> filter;
+    if (paired && judge_ != nullptr) filter.emplace(*judge_, &left != &right && !model_.judge().is_guided());
     const Exclusions exclusions(left.count(), paired ? model_.judge().groups() : Groups());
     const TopRows top = find_top_rows(
-        left, right, exclusions, mining, kernel_, run_, [](std::string_view) {},
-        paired && model_.judge().has_margins() ? &filter : nullptr);
+        left, right, exclusions, mining, kernel_, run_, [](std::string_view) {}, filter ? &*filter : nullptr);
     for (std::size_t i = 0; i < sums_.size(); ++i)
       for (std::size_t k = i * top_; k < (i + 1) * top_ && top.columns[k] >= 0; ++k)
         sums_[i].add(top.scores[k] / options_.temperature);
@@ -55,6 +57,7 @@ class Hardest {
 
  private:
   const LossModel& model_;
+  const QuickJudge* judge_;
   const LossOptions& options_;
   const Kernel& kernel_;
   const RunContext& run_;
@@ -66,8 +69,10 @@ class Hardest {
 
 double oracle_loss(const LossRows& rows, const LossModel& model, const LossOptions& options,
                    std::size_t batch_size, const Kernel& kernel, const RunContext& run) {
+  std::optional<QuickJudge> judge;
+  if (model.judge().has_margins()) judge.emplace(model.judge(), nullptr, rows.x, rows.y, kernel, run);
   const auto of_side = [&](const Rows& own, const Rows& other) {
-    Hardest hardest(rows, model, options, batch_size, kernel, run);
+    Hardest hardest(rows, model, judge ? &*judge : nullptr, options, batch_size, kernel, run);
     hardest.add(own, other, true);
     if (options.form == Form::simclr) hardest.add(own, own, true);
     if (rows.negatives != nullptr && &own == &rows.x) {
@@ -81,10 +86,11 @@ double oracle_loss(const LossRows& rows, const LossModel& model, const LossOptio
   return (of_side(rows.x, rows.y) + of_side(rows.y, rows.x)) / 2;
 }
 
-double oracle_bytes(std::size_t rows, std::size_t cols, std::size_t batch_size, unsigned threads) {
+double oracle_bytes(std::size_t rows, std::size_t cols, std::size_t batch_size, bool judges,
+                    unsigned threads) {
   const auto n = static_cast<double>(rows);
-  return 2 * operand_bytes(rows, cols) + n * static_cast<double>(batch_size) * 16 +
-         contender_bytes(rows, batch_size, threads) + 200 * n;
+  return 2 * operand_bytes(rows, cols) + (judges ? 2 * fine_bytes(rows, cols) : 0) +
+         n * static_cast<double>(batch_size) * 16 + contender_bytes(rows, batch_size, threads) + 200 * n;
 }
 
 }  // namespace gcbs

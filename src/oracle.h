@@ -18,7 +18,8 @@ struct LossRows {
 double oracle_loss(const LossRows& rows, const LossModel& model, const LossOptions& options,
                    std::size_t batch_size, const Kernel& kernel, const RunContext& run);
 
-/// What it takes beside the model, in bytes.
-double oracle_bytes(std::size_t rows, std::size_t cols, std::size_t batch_size, unsigned threads);
+/// What it takes beside the model, in bytes. `judges`: there are margins.
+double oracle_bytes(std::size_t rows, std::size_t cols, std::size_t batch_size, bool judges,
+                    unsigned threads);
 
 }  // namespace gcbs

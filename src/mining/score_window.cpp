@@ -37,6 +37,12 @@ double largest_within_margin(double positive, double margin) {
   }
 }
 
+void ScoreWindow::lower_ceiling(std::span<const double> highest, const RunContext& run) {
+  if (highest.empty()) return;
+  if (ceiling.empty()) ceiling = Array<double>(highest.size(), kInfinity, run.meter);
+  for (std::size_t i = 0; i < highest.size(); ++i) ceiling[i] = std::min(ceiling[i], highest[i]);
+}
+
 ScoreWindow find_score_window(const Rows& x, const Rows& y, const Exclusions& exclusions,
                               const MiningOptions& options, const RunContext& run) {
   ScoreWindow window{options.min_score ? std::nextafter(*options.min_score, -kInfinity) : -kInfinity, {}};

@@ -1,6 +1,8 @@
 // Which similarities a negative may have: floor < s <= ceiling of its row.
 #pragma once
 
+#include <span>
+
 #include "gcbs/array.h"
 #include "gcbs/mining.h"
 #include "matrix/rows.h"
@@ -11,6 +13,9 @@ namespace gcbs {
 struct ScoreWindow {
   double floor;           ///< -infinity: none
   Array<double> ceiling;  ///< one a row; empty: none
+
+  /// To what each row may have at most by somebody else's rules; empty: they have none.
+  void lower_ceiling(std::span<const double> highest, const RunContext& run);
 };
 
 /// The margins and scores of the options, as float64 decides them.

@@ -234,7 +234,8 @@ TopRows find_top_rows(const Rows& x, const Rows& y, const Exclusions& exclusions
                       const MiningOptions& options, const Kernel& kernel, const RunContext& run,
                       const StageMark& begin_stage, const PairFilter* filter) {
   begin_stage("prepare");
-  const ScoreWindow window = find_score_window(x, y, exclusions, options, run);
+  ScoreWindow window = find_score_window(x, y, exclusions, options, run);
+  if (filter != nullptr) window.lower_ceiling(filter->ceiling(), run);
   const std::vector<std::uint32_t> first_equal = first_equal_rows(y.matrix(), run);
   const FinePrepared fine = prepare_fine(x, y, {}, {}, run);
   const CoarsePrepared coarse = prepare_coarse(fine, nullptr, kernel, run);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "gcbs/array.h"
 #include "gcbs/mining.h"
@@ -23,6 +24,9 @@ class PairFilter {
   virtual ~PairFilter() = default;
   /// s(row, column) lies in [low, high].
   virtual bool admits(Vertex row, Vertex column, double low, double high) const = 0;
+  /// What s may not exceed, by row, so that the scan drops most of what would be refused. Empty: nothing
+  /// known.
+  virtual std::span<const double> ceiling() const { return {}; }
 };
 
 /// The best columns by the definition, as the options say. Options have been checked. `filter` may be null.

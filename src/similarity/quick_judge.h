@@ -24,7 +24,6 @@ class QuickJudge {
   static bool needs_fine(const PairJudge& judge) { return judge.has_margins() && !judge.is_guided(); }
 
   const PairJudge& judge() const noexcept { return judge_; }
-  const PairSieve& sieve() const noexcept { return sieve_; }
   const Groups& groups() const noexcept { return judge_.groups(); }
   bool has_margins() const noexcept { return judge_.has_margins(); }
   bool admits_all() const noexcept { return judge_.admits_all(); }
