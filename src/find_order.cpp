@@ -40,8 +40,10 @@ class ApartRules final : public BlockRules {
   explicit ApartRules(const QuickJudge& judge) : judge_(judge) {}
 
   bool may_join(Vertex v, std::span<const Vertex> members, Vertex leaving) const override {
-    return std::all_of(members.begin(), members.end(),
-                       [&](Vertex other) { return other == leaving || judge_.admits(v, other); });
+    const auto gap = std::find(members.begin(), members.end(), leaving);
+    const auto before = static_cast<std::size_t>(gap - members.begin());
+    return judge_.fits(v, members.first(before)) &&
+           (gap == members.end() || judge_.fits(v, members.subspan(before + 1)));
   }
 
  private:

@@ -6,11 +6,15 @@
 #include "similarity/pair_sieve.h"
 
 #include <algorithm>
+#include <array>
 
 #include "matrix/equal_rows.h"
 
 namespace gcbs {
 namespace {
+
+/// Pairs judged together where an answer may come early: the kernels like four and more.
+constexpr std::size_t kAtOnce = 16;
 
 /// Of each row, its product with `mean`, less `constant`.
 Array<double> offsets_of(const Rows& rows, const std::vector<float>& mean, double constant,
@@ -125,27 +129,43 @@ void PairSieve::look(std::size_t kind, bool turned, std::span<const SeenPair> pa
   });
 }
 
-bool PairSieve::is_suspect(Vertex i, Vertex j) const {
-  if (!judge_.has_margins()) return false;
-  const double limit = judge_.admissible().limit_of(i, j);
-  bool open = false;
+/// Of at most kAtOnce pairs. What a kind has decided is not asked of the next, but for its product.
+bool PairSieve::meets_suspect_of_few(Vertex v, std::span<const Vertex> others) const {
+  std::array<FinePair, kAtOnce> places;
+  std::array<std::int64_t, kAtOnce> products;
+  std::array<bool, kAtOnce> open{};
   for (std::size_t k = 0; k < operands_.kinds_.size(); ++k) {
     const SieveOperands::Kind& kind = operands_.kinds_[k];
     for (const bool turned : {false, true}) {
       if (turned && !judge_.judged()[k].both_ways) continue;
-      const Vertex row = turned ? j : i, col = turned ? i : j;
-      const FinePair place{kind.left->places.place(row), kind.right->places.place(col)};
-      std::int64_t product = 0;
-      kernel_.fine(
-          {kind.left->values.data(), kind.right->values.data(), kind.left->stride, &place, 1, &product});
-      const double value =
-          kind.scale * static_cast<double>(product) + kind.left_offset[row] + kind.right_offset[col];
-      const double bound = kind.left_bound[row] + kind.right_bound[col];
-      if (value - bound > limit) return true;
-      open = open || value + bound > limit;
+      const auto pair_with = [&](Vertex other) { return turned ? FinePair{other, v} : FinePair{v, other}; };
+      for (std::size_t o = 0; o < others.size(); ++o) {
+        const FinePair pair = pair_with(others[o]);
+        places[o] = {kind.left->places.place(pair.row), kind.right->places.place(pair.col)};
+      }
+      kernel_.fine({kind.left->values.data(), kind.right->values.data(), kind.left->stride, places.data(),
+                    others.size(), products.data()});
+      for (std::size_t o = 0; o < others.size(); ++o) {
+        const FinePair pair = pair_with(others[o]);
+        const double limit = judge_.admissible().limit_of(v, others[o]);
+        const double value = kind.scale * static_cast<double>(products[o]) + kind.left_offset[pair.row] +
+                             kind.right_offset[pair.col];
+        const double bound = kind.left_bound[pair.row] + kind.right_bound[pair.col];
+        if (value - bound > limit) return true;
+        open[o] = open[o] || value + bound > limit;
+      }
     }
   }
-  return open && judge_.is_suspect(i, j);
+  for (std::size_t o = 0; o < others.size(); ++o)
+    if (open[o] && judge_.is_suspect(v, others[o])) return true;
+  return false;
+}
+
+bool PairSieve::meets_suspect(Vertex v, std::span<const Vertex> others) const {
+  if (!judge_.has_margins()) return false;
+  for (std::size_t first = 0; first < others.size(); first += kAtOnce)
+    if (meets_suspect_of_few(v, others.subspan(first, std::min(kAtOnce, others.size() - first)))) return true;
+  return false;
 }
 
 bool PairSieve::exceeds(std::size_t kind, const FinePair& pair, double limit) {

@@ -50,11 +50,14 @@ class PairSieve {
   /// made use of.
   void judge(std::span<const SeenPair> pairs, std::span<std::uint8_t> admitted);
 
-  /// PairJudge's answer for one pair, sooner. Uses no buffers: safe to call from several threads.
-  bool is_suspect(Vertex i, Vertex j) const;
+  /// Whether v is suspect with any of the others, by PairJudge's answers. Uses no buffers: safe to call from
+  /// several threads.
+  bool meets_suspect(Vertex v, std::span<const Vertex> others) const;
+  bool is_suspect(Vertex i, Vertex j) const { return meets_suspect(i, {&j, 1}); }
 
  private:
   void look(std::size_t kind, bool turned, std::span<const SeenPair> pairs);
+  bool meets_suspect_of_few(Vertex v, std::span<const Vertex> others) const;
   bool exceeds(std::size_t kind, const FinePair& pair, double limit);
 
   const PairJudge& judge_;

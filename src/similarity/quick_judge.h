@@ -1,7 +1,8 @@
 // PairJudge's answers where int16 rows are at hand: one pair at a time, but many of them.
 #pragma once
 
-#include <optional>
+#include <algorithm>
+#include <span>
 
 #include "similarity/pair_sieve.h"
 
@@ -29,8 +30,11 @@ class QuickJudge {
   bool admits_all() const noexcept { return judge_.admits_all(); }
 
   bool is_suspect(Vertex i, Vertex j) const { return sieve_.is_suspect(i, j); }
-  bool admits(Vertex i, Vertex j) const {
-    return i != j && !judge_.groups().are_mates(i, j) && !sieve_.is_suspect(i, j);
+  /// Whether v may share a batch with all of the others; v is none of them.
+  bool fits(Vertex v, std::span<const Vertex> others) const {
+    return std::none_of(others.begin(), others.end(),
+                        [&](Vertex other) { return groups().are_mates(v, other); }) &&
+           !sieve_.meets_suspect(v, others);
   }
 
  private:

@@ -21,12 +21,21 @@ void expect_contract(const FilterOptions& options, const Matrix& x, const Matrix
   for (const testing::NamedKernel& kernel : testing::runnable_kernels())
     for (const FinePrepared* given : {&fine, static_cast<const FinePrepared*>(nullptr)}) {
       const QuickJudge quick(judge, given, rows_x, rows_y, *kernel.kernel, run);
-      for (Vertex i = 0; i < x.rows; ++i)
+      for (Vertex i = 0; i < x.rows; ++i) {
+        std::vector<Vertex> before, admitted;
+        bool all_before = true;
         for (Vertex j = 0; j < x.rows; ++j) {
           if (i == j) continue;
-          ASSERT_EQ(quick.admits(i, j), reference.admits(i, j)) << kernel.name << " " << i << " " << j;
+          const bool admits = reference.admits(i, j);
+          ASSERT_EQ(quick.fits(i, {&j, 1}), admits) << kernel.name << " " << i << " " << j;
           ASSERT_EQ(quick.is_suspect(i, j), judge.is_suspect(i, j)) << kernel.name << " " << i << " " << j;
+          before.push_back(j);
+          all_before = all_before && admits;
+          ASSERT_EQ(quick.fits(i, before), all_before) << kernel.name << " " << i << " up to " << j;
+          if (admits) admitted.push_back(j);
         }
+        ASSERT_TRUE(quick.fits(i, admitted)) << kernel.name << " " << i;
+      }
     }
 }
 
