@@ -1,11 +1,13 @@
 // Weighted graphs for the tests of packing, and the objective by its definition.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "base/random.h"
 #include "ordering/pack_model.h"
+#include "ordering/pack_state.h"
 #include "support/graphs.h"
 
 namespace gcbs::testing {
@@ -55,5 +57,19 @@ inline double naive_objective(const PackModel& model, const std::vector<Vertex>&
     }
   return sum;
 }
+
+/// No two rows with the same remainder share a block.
+class Remainders final : public BlockRules {
+ public:
+  explicit Remainders(Vertex modulus) : modulus_(modulus) {}
+  bool may_join(Vertex v, std::span<const Vertex> members, Vertex leaving) const override {
+    return std::none_of(members.begin(), members.end(), [&](Vertex other) {
+      return other != leaving && other != v && other % modulus_ == v % modulus_;
+    });
+  }
+
+ private:
+  Vertex modulus_;
+};
 
 }  // namespace gcbs::testing

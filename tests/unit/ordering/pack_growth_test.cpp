@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "ordering/orders.h"
 #include "ordering/pack_steps.h"
 #include "unit/ordering/pack_cases.h"
@@ -8,9 +10,11 @@ namespace gcbs {
 namespace {
 
 using testing::PackCase;
+using testing::Remainders;
 
-/// Growth by its definition: at every step all scores are looked at.
-std::vector<Vertex> grow_slowly(const PackModel& model, std::size_t block, const std::vector<Vertex>& seeds) {
+/// Growth by its definition: at every step all scores are looked at, and everybody is judged anew.
+std::vector<Vertex> grow_slowly(const PackModel& model, std::size_t block, const std::vector<Vertex>& seeds,
+                                const BlockRules* rules) {
   const Graph& graph = *model.graph;
   const std::size_t n = seeds.size();
   const auto share = [&](const Edges& edges, const Array<float>& weights, Vertex v) {
@@ -23,11 +27,17 @@ std::vector<Vertex> grow_slowly(const PackModel& model, std::size_t block, const
   std::vector<bool> placed(n, false);
   while (order.size() < n) {
     std::vector<float> score(n, 0.0f);
+    const std::size_t first = order.size();
+    const auto fits = [&](Vertex v) {
+      return !placed[v] && (rules == nullptr || rules->may_join(v, std::span(order).subspan(first), v));
+    };
     for (std::size_t size = 0; size < block && order.size() < n; ++size) {
       Vertex best = static_cast<Vertex>(n);
       for (Vertex v = 0; v < n; ++v)
-        if (!placed[v] && score[v] > 0 && (best == n || score[v] > score[best])) best = v;
-      for (std::size_t s = 0; best == n; ++s)
+        if (fits(v) && score[v] > 0 && (best == n || score[v] > score[best])) best = v;
+      for (std::size_t s = 0; best == n && s < n; ++s)
+        if (fits(seeds[s])) best = seeds[s];
+      for (std::size_t s = 0; best == n; ++s)  // nobody fits
         if (!placed[seeds[s]]) best = seeds[s];
       placed[best] = true;
       order.push_back(best);
@@ -52,17 +62,44 @@ TEST(PackGrowth, TakesTheVertexThatIsTiedMostClosely) {
     for (const Objective objective : {Objective::loss, Objective::edges}) {
       const PackCase data(drawing, 5, objective);
       const std::vector<Vertex> seeds = order_random(n, 6).old_of_new;
-      for (const std::size_t block : {2, 5, 64})
-        EXPECT_EQ(grow_blocks(data.model, block, seeds, nullptr, {}), grow_slowly(data.model, block, seeds))
-            << drawing.name << ", blocks of " << block;
+      const Remainders few(7), many(40);
+      for (const BlockRules* rules :
+           {static_cast<const BlockRules*>(nullptr), static_cast<const BlockRules*>(&few),
+            static_cast<const BlockRules*>(&many)})
+        for (const std::size_t block : {2, 5, 64})
+          EXPECT_EQ(grow_blocks(data.model, block, seeds, rules, {}),
+                    grow_slowly(data.model, block, seeds, rules))
+              << drawing.name << ", blocks of " << block;
     }
   }
+}
+
+/// Counts how often a vertex is judged for a block, by the block's first member.
+class CountingRules final : public BlockRules {
+ public:
+  bool may_join(Vertex v, std::span<const Vertex> members, Vertex leaving) const override {
+    if (!members.empty()) most_ = std::max(most_, ++asked_[{v, members[0]}]);
+    return rules_.may_join(v, members, leaving);
+  }
+  std::size_t most() const noexcept { return most_; }
+
+ private:
+  Remainders rules_{9};
+  mutable std::map<std::pair<Vertex, Vertex>, std::size_t> asked_;
+  mutable std::size_t most_ = 0;
+};
+
+TEST(PackGrowth, JudgesNobodyTwiceForABlock) {
+  const PackCase data(testing::draw_random(300, 30, 3), 4);
+  const CountingRules rules;
+  grow_blocks(data.model, 40, order_random(300, 5).old_of_new, &rules, {});
+  EXPECT_EQ(rules.most(), 1u);
 }
 
 TEST(PackGrowth, ManyNeighboursFillManyChunks) {
   const PackCase data(testing::draw_random(700, 40, 1), 2);
   const std::vector<Vertex> seeds = order_rcm(data.graph, {}, {}).order.old_of_new;
-  EXPECT_EQ(grow_blocks(data.model, 50, seeds, nullptr, {}), grow_slowly(data.model, 50, seeds));
+  EXPECT_EQ(grow_blocks(data.model, 50, seeds, nullptr, {}), grow_slowly(data.model, 50, seeds, nullptr));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace {
 
 using testing::naive_objective;
 using testing::PackCase;
+using testing::Remainders;
 
 PackOptions with(Effort effort) {
   PackOptions options;
@@ -106,20 +107,6 @@ TEST(Pack, TakesNoMoreMemoryThanItSays) {
     EXPECT_EQ(meter.held_bytes(), 0u);
   }
 }
-
-/// No two rows with the same remainder share a block.
-class Remainders final : public BlockRules {
- public:
-  explicit Remainders(Vertex modulus) : modulus_(modulus) {}
-  bool may_join(Vertex v, std::span<const Vertex> members, Vertex leaving) const override {
-    return std::none_of(members.begin(), members.end(), [&](Vertex other) {
-      return other != leaving && other != v && other % modulus_ == v % modulus_;
-    });
-  }
-
- private:
-  Vertex modulus_;
-};
 
 std::size_t count_broken(const std::vector<Vertex>& order, std::size_t block, const BlockRules& rules) {
   std::size_t broken = 0;
