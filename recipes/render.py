@@ -6,7 +6,7 @@
 A marker is a pair of lines <!-- begin NAME --> and <!-- end NAME -->; the words around them are written by
 hand, the tables never are. NAME is what (table, rates, time, curve, losses), a file of results, and perhaps
 the one setting that the table is about. losses are those of recipes/results/figures/ (--figures). "summary
-defaults" is the table of all tasks.
+defaults" is the table of all tasks, "summary runs" says what all of it took.
 """
 
 import argparse
@@ -124,6 +124,13 @@ def summary(methods=(DEFAULT, "pack", "rcm", "random:mine=1")):
         rows.append(cells)
     names = ["the default" if method == DEFAULT else f"`{method}`" for method in methods]
     return table(["task", "random", *names], rows)
+
+
+def all_runs():
+    """What every line of the results took together."""
+    lines = [line for path in sorted(record.RESULTS.rglob("*.jsonl")) for line in record.read(path)]
+    hours = sum(line["elapsed"] for line in lines) / 3600
+    return f"{len(lines)} runs, {hours:.1f} hours of one thread, two runs at a time.\n"
 
 
 def rates(lines):
@@ -250,7 +257,7 @@ def ours(name, lines):
 
     A setting is varied where a method was run with it and without it: both are shown.
     """
-    main = ("method", "block", "extra", "mine", "relative_margin", "groups", "mask", "epochs")
+    main = ("method", "block", "extra", "mine", "relative_margin", "groups", "mask", "epochs", "skip")
     if name in (None, "main"):
         return [line for line in lines if not _varied(line, main)]
     run = {line["method"] for line in lines}
@@ -279,7 +286,7 @@ def _varied(line, known):
 def part(kind, name, section, draw):
     """What stands between two markers; draw: write the picture that belongs to it, too."""
     if kind == "summary":
-        return summary()
+        return all_runs() if name == "runs" else summary()
     folder = record.RESULTS / "figures" if kind == "losses" else record.RESULTS
     lines = record.read(folder / f"{name}.jsonl")
     if not lines:
