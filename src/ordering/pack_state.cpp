@@ -116,22 +116,18 @@ AnchorSums SwapTrial::move(Vertex v, Vertex to, Vertex partner) {
   const Graph& graph = *model.graph;
   const auto base = static_cast<double>(model.base[v]);
   AnchorSums sums{base, base};
-  for (EdgeIndex e = graph.out.offsets[v]; e < graph.out.offsets[v + 1]; ++e) {
-    const Vertex j = graph.out.columns[e];
-    const Seat& seat = state_.seat(j);
-    if ((seat.block != from_ && seat.block != to_) || j == partner || j == v) continue;
-    const auto weight = static_cast<double>(model.out[e]);
-    change_of(j).y += seat.block == to ? weight : -weight;
-    if (seat.block == to) sums.x += weight;
-  }
-  for (EdgeIndex e = graph.in.offsets[v]; e < graph.in.offsets[v + 1]; ++e) {
-    const Vertex j = graph.in.columns[e];
-    const Seat& seat = state_.seat(j);
-    if ((seat.block != from_ && seat.block != to_) || j == partner || j == v) continue;
-    const auto weight = static_cast<double>(model.in[e]);
-    change_of(j).x += seat.block == to ? weight : -weight;
-    if (seat.block == to) sums.y += weight;
-  }
+  const auto follow = [&](const Edges& edges, const Array<float>& weights, double AnchorSums::*own,
+                          double Change::*theirs) {
+    for (EdgeIndex e = edges.offsets[v]; e < edges.offsets[v + 1]; ++e) {
+      const Vertex j = edges.columns[e], block = state_.seat(j).block;
+      if ((block != from_ && block != to_) || j == partner || j == v) continue;
+      const auto weight = static_cast<double>(weights[e]);
+      change_of(j).*theirs += block == to ? weight : -weight;
+      if (block == to) sums.*own += weight;
+    }
+  };
+  follow(graph.out, model.out, &AnchorSums::x, &Change::y);
+  follow(graph.in, model.in, &AnchorSums::y, &Change::x);
   return sums;
 }
 
