@@ -71,11 +71,14 @@ def best_rate(lines, metric="dev"):
     return max((line["curve"][-1][metric], -line["rate"]) for line in lines if line["seed"] == first)[1] * -1
 
 
-def by_method(lines):
-    """{method: {seed: line}}, each at its own best rate."""
-    found = {}
-    for method in dict.fromkeys(line["method"] for line in lines):
-        own = [line for line in lines if line["method"] == method]
-        rate = best_rate(own)
-        found[method] = {line["seed"]: line for line in own if line["rate"] == rate}
-    return found
+def by_method(lines, metric="dev"):
+    """{method: {seed: line}}, each at one rate: of those with the most seeds, the best by the mean of dev."""
+    runs = {}
+    for line in lines:
+        runs.setdefault(line["method"], {}).setdefault(line["rate"], {})[line["seed"]] = line
+
+    def worth(rate_and_seeds):
+        rate, seeds = rate_and_seeds
+        return len(seeds), np.mean([line["curve"][-1][metric] for line in seeds.values()]), -rate
+
+    return {method: max(rates.items(), key=worth)[1] for method, rates in runs.items()}

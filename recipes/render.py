@@ -134,13 +134,12 @@ def all_runs():
 
 
 def rates(lines):
-    """The tuning: dev at the end, by learning rate, on the first seed."""
+    """The tuning: dev at the end, by learning rate, on the first seed; in bold the rate of the tables."""
     tried = sorted({line["rate"] for line in lines})
     rows = []
-    for method in dict.fromkeys(line["method"] for line in lines):
+    for method, taken in record.by_method(lines).items():
         own = {line["rate"]: line for line in lines if line["method"] == method and line["seed"] == 0}
-        best = record.best_rate(list(own.values()))
-        marks = {rate: "**" if rate == best else "" for rate in own}
+        marks = {rate: "**" if rate == taken[0]["rate"] else "" for rate in own}
         cells = [f"{marks[r]}{final(own[r], 'dev'):.1f}{marks[r]}" if r in own else "" for r in tried]
         rows.append([f"`{method}`", *cells])
     return table(["method", *[f"{rate:g}" for rate in tried]], rows)

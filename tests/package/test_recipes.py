@@ -105,13 +105,21 @@ def test_interval_is_students():
     assert math.isnan(record.interval([1.0])[1])
 
 
-def test_rate_is_chosen_on_dev_of_the_first_seed():
-    def line(rate, seed, dev):
-        return {"method": "m", "rate": rate, "seed": seed, "curve": [{"dev": dev, "test": 100 - dev}]}
+def result_line(rate, seed, dev):
+    return {"method": "m", "rate": rate, "seed": seed, "curve": [{"dev": dev, "test": 100 - dev}]}
 
-    lines = [line(0.1, 0, 5), line(0.2, 0, 7), line(0.1, 1, 99), line(0.2, 1, 1)]
+
+def test_rate_is_chosen_on_dev_of_the_first_seed():
+    tried = [(0.1, 0, 5), (0.2, 0, 7), (0.1, 1, 99), (0.2, 1, 1)]
+    lines = [result_line(*run) for run in tried]
     assert record.best_rate(lines) == 0.2
-    assert set(record.by_method(lines)["m"]) == {0, 1}
+
+
+def test_tables_take_the_rate_with_the_most_seeds_then_the_best_dev():
+    tried = [(0.1, 0, 5), (0.2, 0, 7), (0.1, 1, 99), (0.2, 1, 1), (0.3, 0, 999)]
+    lines = [result_line(*run) for run in tried]
+    taken = record.by_method(lines)["m"]
+    assert {seed: found["rate"] for seed, found in taken.items()} == {0: 0.1, 1: 0.1}
 
 
 def test_missing_data_is_named_with_its_source(tmp_path):
