@@ -129,7 +129,7 @@ void PairSieve::look(std::size_t kind, bool turned, std::span<const SeenPair> pa
   });
 }
 
-/// Of at most kAtOnce pairs. What a kind has decided is not asked of the next, but for its product.
+/// Of at most kAtOnce others. One suspect is enough; what no product decides is left to PairJudge.
 bool PairSieve::meets_suspect_of_few(Vertex v, std::span<const Vertex> others) const {
   std::array<FinePair, kAtOnce> places;
   std::array<std::int64_t, kAtOnce> products;

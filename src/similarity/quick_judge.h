@@ -1,4 +1,4 @@
-// PairJudge's answers where int16 rows are at hand: one pair at a time, but many of them.
+// PairJudge's answers where int16 rows are at hand: a row against another, or against all of a block.
 #pragma once
 
 #include <algorithm>
